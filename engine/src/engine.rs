@@ -1,0 +1,270 @@
+//! The engine: a graph, what is planned on it, and the operations on both.
+
+mod find;
+mod jobs;
+mod matching;
+mod status;
+mod topology;
+
+use std::collections::BTreeMap;
+
+use roaring::RoaringBitmap;
+
+use crate::filter::{Aggregates, Filters};
+use crate::graph::Tree;
+use crate::planner::{Interval, Plan, Plans};
+use crate::traverser::{Failure, Limits, Parts, Slots};
+use crate::{Error, Graph, JobId, MatchPolicy, Status, TypeId, VertexId};
+
+pub use find::{Found, SearchOptions};
+pub use matching::{MatchOp, Outcome};
+
+/// How slots side by side are understood.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub enum Traverser {
+    /// A resource has at most one slot below it.
+    #[default]
+    Simple,
+    /// Slots side by side are alternatives: as many as possible are made, of any of them.
+    /// `xor_slot`s are alternatives for the request as a whole.
+    Flexible,
+}
+
+/// What an engine is made with besides a graph and a policy.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// Subsystems by name. The first is walked down; the others are looked at from there.
+    pub subsystems: Vec<String>,
+    /// Which types are tracked in aggregate, such as `ALL:core,rack:node`.
+    pub filters: String,
+    /// How slots side by side are understood.
+    pub traverser: Traverser,
+    /// The second at which the resources end.
+    pub horizon: i64,
+    /// Bounds of a search.
+    pub limits: Limits,
+}
+
+impl Default for Options {
+    /// Containment alone, cores and nodes tracked everywhere, a hundred years.
+    fn default() -> Self {
+        Self {
+            subsystems: vec!["containment".to_owned()],
+            filters: "ALL:core,ALL:node".to_owned(),
+            traverser: Traverser::Simple,
+            horizon: 3_153_600_000,
+            limits: Limits::default(),
+        }
+    }
+}
+
+/// What a job holds, in outline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct JobSpan {
+    /// From when to when.
+    pub interval: Interval,
+    /// Whether it is held for later rather than for now.
+    pub reserved: bool,
+}
+
+#[derive(Clone, Debug)]
+struct Job {
+    span: JobSpan,
+    vertices: Vec<VertexId>,
+    /// Whether the job gave everything back, so that what it still holds is left over.
+    over: bool,
+}
+
+/// How much a traversal visited.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stats {
+    /// Vertices come to.
+    pub preorder: u64,
+    /// Vertices that matched.
+    pub postorder: u64,
+}
+
+/// Matches jobspecs against a resource graph and keeps what jobs hold.
+#[derive(Debug)]
+pub struct Engine {
+    graph: Graph,
+    policy: Box<dyn MatchPolicy>,
+    options: Options,
+    filters: Vec<Filters>,
+    tree: Tree,
+    aggregates: Aggregates,
+    auxiliary: Vec<(Tree, Aggregates)>,
+    plans: Plans,
+    /// Positions with a plan.
+    touched: RoaringBitmap,
+    jobs: BTreeMap<JobId, Job>,
+    contributing: Vec<TypeId>,
+    exclusive: Vec<TypeId>,
+    /// Nodes that are up, as Fluxion counts them: see [`Self::set_status`].
+    nodes_up: i64,
+    stats: Stats,
+    /// Why the last thing that failed in this operation did.
+    failure: Failure,
+    /// How many jobs were disowned.
+    n_disowned: u64,
+}
+
+impl Engine {
+    /// Makes an engine in which nothing is held.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoRoot`] for a subsystem that the graph does not have, [`Error::Cycle`],
+    /// [`Error::FilterSpec`], [`Error::Limit`].
+    pub fn new(
+        mut graph: Graph,
+        policy: Box<dyn MatchPolicy>,
+        options: Options,
+    ) -> Result<Self, Error> {
+        let mut filters = Vec::new();
+        for i in 0..options.subsystems.len() {
+            filters.push(if i == 0 && !options.filters.is_empty() {
+                Filters::parse(&options.filters, &mut graph)?
+            } else {
+                Filters::default()
+            });
+        }
+        let mut trees = compile(&graph, &options.subsystems, &mut filters)?;
+        if trees.is_empty() {
+            return Err(Error::Request("no subsystem is named".to_owned()));
+        }
+        let (tree, aggregates) = trees.remove(0);
+        let types = |names: &[String]| names.iter().filter_map(|name| graph.type_id(name)).collect();
+        let contributing = types(policy.contributing_types());
+        let exclusive = types(policy.exclusive_types());
+        let nodes_up = graph
+            .vertices()
+            .filter(|&vertex| graph.kind(vertex) == Graph::NODE)
+            .map(|vertex| if graph.status(vertex) == Status::Up { 1 } else { -1 })
+            .sum();
+        Ok(Self {
+            graph,
+            policy,
+            options,
+            filters,
+            tree,
+            aggregates,
+            auxiliary: trees,
+            plans: Plans::default(),
+            touched: RoaringBitmap::new(),
+            jobs: BTreeMap::new(),
+            contributing,
+            exclusive,
+            nodes_up,
+            stats: Stats::default(),
+            failure: Failure::Nothing,
+            n_disowned: 0,
+        })
+    }
+
+    /// Returns the graph.
+    pub fn graph(&self) -> &Graph {
+        &self.graph
+    }
+
+    /// Returns what the engine was made with.
+    pub fn options(&self) -> &Options {
+        &self.options
+    }
+
+    /// Returns how much the last operation visited.
+    pub fn stats(&self) -> Stats {
+        self.stats
+    }
+
+    /// Returns the span of a job that holds something.
+    pub fn job(&self, job: JobId) -> Option<JobSpan> {
+        self.jobs.get(&job).filter(|job| !job.over).map(|job| job.span)
+    }
+
+    /// Returns all jobs that hold something, by id.
+    pub fn jobs(&self) -> impl Iterator<Item = (JobId, JobSpan)> + '_ {
+        self.jobs.iter().filter(|(_, job)| !job.over).map(|(&id, job)| (id, job.span))
+    }
+
+    /// Gives a vertex a property, replacing a value that it had.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::UnknownVertex`].
+    pub fn set_property(&mut self, vertex: VertexId, key: &str, value: &str) -> Result<(), Error> {
+        self.graph.set_property(vertex, key, value)
+    }
+
+    /// Returns bytes held on the heap.
+    pub fn memory_usage(&self) -> usize {
+        self.graph.memory_usage()
+            + self.tree.memory_usage()
+            + self.plans.memory_usage()
+            + self.touched.serialized_size()
+            + self.jobs.values().map(|job| job.vertices.capacity() * size_of::<VertexId>()).sum::<usize>()
+    }
+
+    fn parts<'a>(&'a self, exclusive: &'a [TypeId]) -> Parts<'a> {
+        Parts {
+            graph: &self.graph,
+            tree: &self.tree,
+            aggregates: &self.aggregates,
+            auxiliary: &self.auxiliary,
+            plans: &self.plans,
+            policy: &*self.policy,
+            contributing: &self.contributing,
+            exclusive,
+        }
+    }
+
+    fn slots(&self) -> Slots {
+        match self.options.traverser {
+            Traverser::Simple => Slots::All,
+            Traverser::Flexible => Slots::Any,
+        }
+    }
+
+    fn plan(&self, pos: u32) -> Option<&Plan> {
+        self.plans.get(self.tree.slots[pos as usize].plan)
+    }
+
+    /// Returns the plan at a position, making one where there is none.
+    fn plan_mut(&mut self, pos: u32) -> &mut Plan {
+        let slot = &mut self.tree.slots[pos as usize];
+        if self.plans.get(slot.plan).is_none() {
+            let n_lanes = self.aggregates.totals(slot.totals).map_or(0, <[i64]>::len);
+            slot.plan = self.plans.add(Plan::new(slot.vertex, n_lanes));
+            self.touched.insert(pos);
+        }
+        match self.plans.get_mut(slot.plan) {
+            Some(plan) => plan,
+            None => unreachable!("a plan was just made"),
+        }
+    }
+
+    /// Drops the plan at a position if nothing is in it.
+    fn sweep(&mut self, pos: u32) {
+        let slot = &mut self.tree.slots[pos as usize];
+        if self.plans.get(slot.plan).is_some_and(Plan::is_blank) {
+            self.plans.remove(slot.plan);
+            slot.plan = 0;
+            self.touched.remove(pos);
+        }
+    }
+}
+
+/// Compiles the named subsystems.
+fn compile(
+    graph: &Graph,
+    names: &[String],
+    filters: &mut [Filters],
+) -> Result<Vec<(Tree, Aggregates)>, Error> {
+    let trees = names.iter().zip(filters).map(|(name, filters)| {
+        let subsystem = graph.subsystem_id(name).ok_or_else(|| Error::NoRoot(name.clone()))?;
+        let mut tree = Tree::compile(graph, subsystem)?;
+        let aggregates = Aggregates::prime(graph, &mut tree, filters);
+        Ok((tree, aggregates))
+    });
+    trees.collect()
+}

@@ -1,0 +1,158 @@
+//! Growing and shrinking the graph while jobs are on it.
+
+use std::collections::BTreeMap;
+
+use super::{Engine, compile};
+use crate::filter::Filters;
+use crate::planner::ChildOrder;
+use crate::{Error, Graph, VertexId};
+
+impl Engine {
+    /// Lets `edit` add to the graph.
+    ///
+    /// # Errors
+    ///
+    /// What `edit` fails with, and what [`Engine::new`] can find wrong with the graph.
+    pub fn grow<E: From<Error>>(
+        &mut self,
+        edit: impl FnOnce(&mut Graph) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut graph = self.graph.clone();
+        edit(&mut graph)?;
+        self.replace_graph(graph)?;
+        Ok(())
+    }
+
+    /// Removes the subtree at `path` from the dominant subsystem. What jobs hold there is gone with
+    /// it; what is counted of it further up stays until their end.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::UnknownPath`]; [`Error::Request`] for the root.
+    pub fn remove_path(&mut self, path: &str) -> Result<(), Error> {
+        let top = self.graph.find_path(path).last().copied();
+        let top = top.ok_or_else(|| Error::UnknownPath(path.to_owned()))?;
+        let pos = self.position(top)?;
+        self.detach(&[pos], &[pos])
+    }
+
+    /// Removes the vertices of `ranks`, with what jobs hold there.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::UnknownRank`]; [`Error::NotHeld`] when what jobs hold above does not add up.
+    pub fn remove_ranks(&mut self, ranks: &[i64]) -> Result<(), Error> {
+        let before = (self.tree.clone(), self.plans.clone(), self.touched.clone(), self.jobs.clone());
+        let result = self.try_remove_ranks(ranks);
+        if result.is_err() {
+            (self.tree, self.plans, self.touched, self.jobs) = before;
+        }
+        result
+    }
+
+    fn try_remove_ranks(&mut self, ranks: &[i64]) -> Result<(), Error> {
+        let mut tops = Vec::new();
+        let mut all = Vec::new();
+        let mut jobs = std::collections::BTreeSet::new();
+        let mut freed = Vec::new();
+        for &rank in ranks {
+            let positions = self.at_rank(rank).ok_or(Error::UnknownRank(rank))?;
+            let (amounts, concerned) = self.clear(&positions);
+            jobs.extend(concerned);
+            let Some(top) = positions.iter().fold(None, |top, &pos| Some(self.higher(top, pos))) else {
+                continue;
+            };
+            freed.push((top, amounts));
+            tops.push(top);
+            all.extend(positions);
+        }
+        if !jobs.is_empty() {
+            let mut above: BTreeMap<u32, BTreeMap<_, i64>> = BTreeMap::new();
+            for (top, amounts) in &freed {
+                for pos in self.tree.ancestors(*top) {
+                    let sums = above.entry(pos).or_default();
+                    for (&kind, amount) in amounts {
+                        *sums.entry(kind).or_default() += amount;
+                    }
+                }
+            }
+            for (pos, amounts) in &above {
+                for &job in &jobs {
+                    self.reduce(*pos, job, amounts)?;
+                }
+            }
+        }
+        self.detach(&tops, &all)
+    }
+
+    /// Takes the edges of the subtrees at `tops` away, or of `vertices` where those are more.
+    fn detach(&mut self, tops: &[u32], vertices: &[u32]) -> Result<(), Error> {
+        if tops.contains(&0) {
+            return Err(Error::Request("the root cannot be removed".to_owned()));
+        }
+        let mut gone: Vec<VertexId> = Vec::new();
+        if tops == vertices {
+            for &top in tops {
+                let end = self.tree.slots[top as usize].end;
+                let slots = &self.tree.slots[top as usize..end as usize];
+                gone.extend(slots.iter().map(|slot| slot.vertex));
+            }
+        } else {
+            gone.extend(vertices.iter().map(|&pos| self.tree.slots[pos as usize].vertex));
+        }
+        gone.sort_unstable();
+        gone.dedup();
+        let mut graph = self.graph.clone();
+        graph.detach(&gone);
+        self.replace_graph(graph)
+    }
+
+    /// Compiles another graph and carries over what is planned, by vertex.
+    fn replace_graph(&mut self, graph: Graph) -> Result<(), Error> {
+        let mut filters: Vec<Filters> = self.filters.clone();
+        let mut trees = compile(&graph, &self.options.subsystems, &mut filters)?;
+        let (tree, aggregates) = trees.remove(0);
+        let old_aggregates = std::mem::replace(&mut self.aggregates, aggregates);
+        self.tree = tree;
+        self.auxiliary = trees;
+        self.filters = filters;
+        self.graph = graph;
+        self.touched.clear();
+        let numbers: Vec<(u32, VertexId)> =
+            self.plans.iter().map(|(number, plan)| (number, plan.vertex)).collect();
+        for (number, vertex) in numbers {
+            let Some(pos) = self.tree.position(vertex) else {
+                self.plans.remove(number);
+                continue;
+            };
+            let kind = self.graph.kind(vertex);
+            let tracked = self.tree.slots[pos as usize].totals;
+            let tracked = self.aggregates.totals(tracked).map_or(&[][..], |_| self.aggregates.lanes(kind));
+            let before = old_aggregates.lanes(kind);
+            let from: Vec<Option<usize>> =
+                tracked.iter().map(|kind| before.iter().position(|old| old == kind)).collect();
+            let same = before.len() == from.len() && from.iter().enumerate().all(|(i, from)| *from == Some(i));
+            self.tree.slots[pos as usize].plan = number;
+            self.touched.insert(pos);
+            let children = self.tree.children(pos).iter().map(|&child| {
+                let vertex = self.tree.slots[child as usize].vertex;
+                (vertex, self.graph.uniq_id(vertex))
+            });
+            let children: Vec<(VertexId, i64)> = children.collect();
+            if let Some(plan) = self.plans.get_mut(number) {
+                if !same {
+                    plan.rearrange(&from);
+                }
+                if let Some(order) = &mut plan.order {
+                    let mut fresh = ChildOrder::new(children.iter().copied());
+                    for (child, uniq_id) in children {
+                        fresh.set_weight(child, uniq_id, order.weight(child));
+                    }
+                    **order = fresh;
+                }
+            }
+        }
+        self.recount();
+        Ok(())
+    }
+}

@@ -1,0 +1,161 @@
+//! Pruning filters: which types are counted in aggregate below which vertices.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+use crate::graph::Tree;
+use crate::{Error, Graph, TypeId};
+
+/// Which types each type of vertex tracks below it.
+///
+/// A specification such as `ALL:core,rack:node` names pairs of the type of a vertex and the type it
+/// tracks. Types of leaves that no pair names are tracked at vertices of type `cluster`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Filters {
+    at_all: BTreeSet<TypeId>,
+    at_type: BTreeMap<TypeId, BTreeSet<TypeId>>,
+    tracked_somewhere: BTreeSet<TypeId>,
+}
+
+impl Filters {
+    /// Reads a specification. Blanks around names do not matter.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::FilterSpec`] for a part without a colon or with an empty side.
+    pub(crate) fn parse(spec: &str, graph: &mut Graph) -> Result<Self, Error> {
+        let mut filters = Self::default();
+        for pair in spec.split(',') {
+            let fault = |expected| Error::FilterSpec { given: pair.to_owned(), expected };
+            let (anchor, kind) =
+                pair.split_once(':').ok_or_else(|| fault("expected `TYPE:TYPE` or `ALL:TYPE`"))?;
+            let squeeze = |name: &str| name.split_whitespace().collect::<String>();
+            let (anchor, kind) = (squeeze(anchor), squeeze(kind));
+            if anchor.is_empty() || kind.is_empty() {
+                return Err(fault("expected a type on both sides of the colon"));
+            }
+            let kind = graph.intern_type(&kind)?;
+            if anchor == "ALL" {
+                filters.track_at_all(kind);
+            } else {
+                let anchor = graph.intern_type(&anchor)?;
+                filters.track_at(anchor, kind);
+            }
+        }
+        Ok(filters)
+    }
+
+    fn track_at_all(&mut self, kind: TypeId) {
+        for tracked in self.at_type.values_mut() {
+            tracked.remove(&kind);
+        }
+        self.at_all.insert(kind);
+        self.tracked_somewhere.insert(kind);
+    }
+
+    fn track_at(&mut self, anchor: TypeId, kind: TypeId) {
+        if !self.at_all.contains(&kind) {
+            self.at_type.entry(anchor).or_default().insert(kind);
+        }
+        self.tracked_somewhere.insert(kind);
+    }
+
+    /// Returns whether `kind` is tracked at all.
+    pub(crate) fn tracks(&self, kind: TypeId) -> bool {
+        self.tracked_somewhere.contains(&kind)
+    }
+
+    /// Returns the types that are tracked anywhere.
+    pub(crate) fn kinds(&self) -> Vec<TypeId> {
+        self.tracked_somewhere.iter().copied().collect()
+    }
+
+    /// Returns the types that vertices of type `anchor` track, in the order of their lanes.
+    pub(crate) fn tracked_at(&self, anchor: TypeId) -> Vec<TypeId> {
+        let own = self.at_type.get(&anchor).into_iter().flatten();
+        own.chain(self.at_all.iter().filter(|&&kind| kind != anchor)).copied().collect()
+    }
+}
+
+/// The filters of one tree: lanes by type of vertex, totals by vertex.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Aggregates {
+    lanes: Vec<Vec<TypeId>>,
+    totals: Vec<SmallVec<[i64; 4]>>,
+}
+
+impl Aggregates {
+    /// Counts what is below each vertex of `tree`. Types of leaves that were not tracked are
+    /// tracked at clusters from their first leaf on.
+    pub(crate) fn prime(graph: &Graph, tree: &mut Tree, filters: &mut Filters) -> Self {
+        let n_types = graph.n_types();
+        let mut counted = Vec::with_capacity(tree.len());
+        for slot in &tree.slots {
+            if slot.leaf && !filters.tracks(slot.kind) {
+                filters.track_at(Graph::CLUSTER, slot.kind);
+            }
+            counted.push(filters.tracks(slot.kind));
+        }
+        let lanes: Vec<Vec<TypeId>> =
+            (0..n_types).filter_map(TypeId::new).map(|kind| filters.tracked_at(kind)).collect();
+        let kinds = filters.kinds();
+        let mut column = vec![usize::MAX; n_types];
+        for (i, kind) in kinds.iter().enumerate() {
+            column[kind.index()] = i;
+        }
+
+        let mut totals = Vec::new();
+        let mut known: FxHashMap<SmallVec<[i64; 4]>, u32> = FxHashMap::default();
+        // Sums of the vertices whose subtree is not complete, from the root down.
+        let mut open: Vec<(u32, Vec<i64>)> = Vec::new();
+        let mut spare: Vec<Vec<i64>> = Vec::new();
+        for pos in 0..=tree.len() {
+            while let Some((owner, _)) = open.last()
+                && tree.slots[*owner as usize].end as usize <= pos
+            {
+                let Some((owner, sums)) = open.pop() else { break };
+                let slot = &mut tree.slots[owner as usize];
+                let row: SmallVec<[i64; 4]> =
+                    lanes[slot.kind.index()].iter().map(|kind| sums[column[kind.index()]]).collect();
+                if !row.is_empty() {
+                    let next = u32::try_from(totals.len()).unwrap_or(Tree::NO_TOTALS);
+                    slot.totals = *known.entry(row).or_insert_with_key(|row| {
+                        totals.push(row.clone());
+                        next
+                    });
+                }
+                if let Some((_, above)) = open.last_mut() {
+                    for (above, sum) in above.iter_mut().zip(&sums) {
+                        *above = above.saturating_add(*sum);
+                    }
+                }
+                spare.push(sums);
+            }
+            let Some(slot) = tree.slots.get(pos) else { break };
+            if counted[pos] && let Some((_, sums)) = open.last_mut() {
+                let sum = &mut sums[column[slot.kind.index()]];
+                *sum = sum.saturating_add(tree.sizes[pos]);
+            }
+            if !slot.leaf {
+                let mut sums = spare.pop().unwrap_or_default();
+                sums.clear();
+                sums.resize(kinds.len(), 0);
+                open.push((u32::try_from(pos).unwrap_or(u32::MAX), sums));
+            }
+        }
+        Self { lanes, totals }
+    }
+
+    /// Returns the tracked types of vertices of type `kind`, in the order of their lanes.
+    pub(crate) fn lanes(&self, kind: TypeId) -> &[TypeId] {
+        self.lanes.get(kind.index()).map_or(&[], |lanes| lanes)
+    }
+
+    /// Returns how much of each tracked type there is below a vertex, by lane. `None` where the
+    /// vertex tracks nothing.
+    pub(crate) fn totals(&self, totals: u32) -> Option<&[i64]> {
+        self.totals.get(totals as usize).map(|row| &**row)
+    }
+}

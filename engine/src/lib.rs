@@ -1,0 +1,29 @@
+//! The matcher: a resource graph, planners over time, and a depth-first traversal that finds
+//! resources for a jobspec under a match policy.
+//!
+//! The engine reads no clock, no file and no environment, and prints nothing. The caller brings a
+//! [`Graph`], tells what time it is, and receives a match through a [`MatchVisitor`].
+
+mod booking;
+mod engine;
+mod error;
+mod filter;
+mod graph;
+mod id;
+mod intern;
+mod planner;
+mod policy;
+mod traverser;
+mod visit;
+
+pub use booking::{BookedEdge, BookedVertex, Booking, OnFault, Release, Share};
+pub use engine::{
+    Engine, Found, JobSpan, MatchOp, Options, Outcome, SearchOptions, Stats, Traverser,
+};
+pub use error::Error;
+pub use graph::{Graph, NewVertex, Properties, Status};
+pub use id::{JobId, SubsystemId, TypeId, VertexId};
+pub use planner::Interval;
+pub use policy::{Candidate, MatchPolicy, Preference, Preferences};
+pub use traverser::Limits;
+pub use visit::{Aggregate, EmittedVertex, Ignore, MatchVisitor};

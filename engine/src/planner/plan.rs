@@ -1,0 +1,275 @@
+//! What jobs hold of one vertex.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+use super::{Interval, Timeline};
+use crate::{JobId, VertexId};
+
+/// Lanes of a vertex's timeline: how much of the vertex itself is planned, how many jobs are on it
+/// or below it, and how much of each tracked type is taken below it.
+pub(crate) struct Lanes;
+
+impl Lanes {
+    pub(crate) const PLANNED: usize = 0;
+    pub(crate) const USERS: usize = 1;
+    pub(crate) const TRACKED: usize = Timeline::EVENT_LANE;
+}
+
+/// Amounts of tracked types, in the order of the vertex's tracked types; -1 for a type whose part
+/// was given back.
+pub(crate) type Counts = SmallVec<[i64; 4]>;
+
+/// What one job holds of one vertex.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Held {
+    pub(crate) interval: Interval,
+    /// How much of the vertex itself; `None` when the job only holds things below it.
+    pub(crate) planned: Option<i64>,
+    /// Whether it is held for later rather than for now.
+    pub(crate) reserved: bool,
+    /// Whether the job counts among the users of the vertex.
+    pub(crate) user: bool,
+    /// Whether the job is known here, so that a cancel goes on below.
+    pub(crate) tagged: bool,
+    /// Whether everything below is held in the same way, with nothing written there.
+    pub(crate) subtree: bool,
+    /// What is taken below; `None` when nothing of it is tracked.
+    pub(crate) counts: Option<Counts>,
+}
+
+/// What all jobs hold of one vertex.
+#[derive(Clone, Debug)]
+pub(crate) struct Plan {
+    pub(crate) vertex: VertexId,
+    timeline: Timeline,
+    held: BTreeMap<JobId, Held>,
+    n_allocations: u32,
+    n_subtrees: u32,
+    n_subtree_allocations: u32,
+    /// The order in which a first-match policy visits the children, once it is not the initial one.
+    pub(crate) order: Option<Box<ChildOrder>>,
+}
+
+impl Plan {
+    pub(crate) fn new(vertex: VertexId, n_tracked: usize) -> Self {
+        Self {
+            vertex,
+            timeline: Timeline::new(Lanes::TRACKED + n_tracked),
+            held: BTreeMap::new(),
+            n_allocations: 0,
+            n_subtrees: 0,
+            n_subtree_allocations: 0,
+            order: None,
+        }
+    }
+
+    /// Returns the first time at or after `from` at which a span with aggregates starts or ends and
+    /// for `duration` after which the first tracked type stays at or below `most`.
+    pub(crate) fn first_fit(&self, from: i64, duration: i64, most: i64) -> Option<i64> {
+        self.timeline.first_fit(from, duration, most)
+    }
+
+    pub(crate) fn held(&self) -> &BTreeMap<JobId, Held> {
+        &self.held
+    }
+
+    /// Returns whether some job has the vertex itself for now, also past the job's end.
+    pub(crate) fn has_allocation(&self) -> bool {
+        self.n_allocations > 0
+    }
+
+    /// Returns whether some job holds everything below with nothing written there.
+    pub(crate) fn has_subtree(&self) -> bool {
+        self.n_subtrees > 0
+    }
+
+    /// Returns whether some job has everything below for now, also past the job's end.
+    pub(crate) fn has_subtree_allocation(&self) -> bool {
+        self.n_subtree_allocations > 0
+    }
+
+    /// Returns whether some job holds the whole subtree at some second of `window`.
+    pub(crate) fn subtree_held_during(&self, window: Interval) -> bool {
+        self.has_subtree()
+            && self.held.values().any(|held| held.subtree && held.interval.overlaps(window))
+    }
+
+    /// Returns the amount planned at most in `[start, end)`.
+    pub(crate) fn planned_during(&self, start: i64, end: i64) -> i64 {
+        self.timeline.max_during(start, end, Lanes::PLANNED)
+    }
+
+    /// Returns the number of jobs at most in `[start, end)`.
+    pub(crate) fn users_during(&self, start: i64, end: i64) -> i64 {
+        self.timeline.max_during(start, end, Lanes::USERS)
+    }
+
+    /// Returns the amount of a tracked type taken at most in `[start, end)`.
+    pub(crate) fn tracked_during(&self, start: i64, end: i64, lane: usize) -> i64 {
+        self.timeline.max_during(start, end, Lanes::TRACKED + lane)
+    }
+
+    /// Returns the amount of a tracked type taken at `time`.
+    pub(crate) fn tracked_at(&self, time: i64, lane: usize) -> i64 {
+        self.timeline.amount_at(time, Lanes::TRACKED + lane)
+    }
+
+    /// Enters what a job holds. The job must hold nothing yet.
+    pub(crate) fn insert(&mut self, job: JobId, held: Held) {
+        self.enter(&held, 1);
+        let previous = self.held.insert(job, held);
+        assert!(previous.is_none(), "job {job} holds {:?} twice", self.vertex);
+    }
+
+    /// Takes out what a job holds.
+    pub(crate) fn remove(&mut self, job: JobId) -> Option<Held> {
+        let held = self.held.remove(&job)?;
+        self.enter(&held, -1);
+        Some(held)
+    }
+
+    /// Changes what a job holds and returns what it held before.
+    pub(crate) fn change(&mut self, job: JobId, change: impl FnOnce(&mut Held)) -> Option<Held> {
+        let before = self.remove(job)?;
+        let mut after = before.clone();
+        change(&mut after);
+        if after.planned.is_some() || after.user || after.tagged || after.counts.is_some() {
+            self.insert(job, after);
+        }
+        Some(before)
+    }
+
+    fn enter(&mut self, held: &Held, sign: i32) {
+        let Interval { start, end } = held.interval;
+        let events = held.counts.as_ref().is_some_and(|counts| counts.first() != Some(&-1));
+        if sign > 0 {
+            self.timeline.hold_points(start, end, events);
+        }
+        let sign = i64::from(sign);
+        self.timeline.add(start, end, Lanes::PLANNED, sign * held.planned.unwrap_or(0));
+        self.timeline.add(start, end, Lanes::USERS, sign * i64::from(held.user));
+        for (lane, &count) in held.counts.iter().flatten().enumerate() {
+            self.timeline.add(start, end, Lanes::TRACKED + lane, sign * count.max(0));
+        }
+        if sign < 0 {
+            self.timeline.drop_points(start, end, events);
+        }
+        let counts = [
+            (&mut self.n_allocations, held.planned.is_some() && !held.reserved),
+            (&mut self.n_subtrees, held.subtree),
+            (&mut self.n_subtree_allocations, held.subtree && !held.reserved),
+        ];
+        for (count, counted) in counts {
+            *count = if sign > 0 { *count + u32::from(counted) } else { *count - u32::from(counted) };
+        }
+    }
+
+    /// Tells the plan that its vertex tracks other types now: lane `i` becomes what `from[i]` was.
+    pub(crate) fn rearrange(&mut self, from: &[Option<usize>]) {
+        let jobs: Vec<(JobId, Held)> = std::mem::take(&mut self.held).into_iter().collect();
+        self.timeline = Timeline::new(Lanes::TRACKED + from.len());
+        (self.n_allocations, self.n_subtrees, self.n_subtree_allocations) = (0, 0, 0);
+        for (job, mut held) in jobs {
+            if let Some(counts) = &mut held.counts {
+                *counts = from
+                    .iter()
+                    .map(|lane| lane.and_then(|lane| counts.get(lane).copied()).unwrap_or(-1))
+                    .collect();
+            }
+            self.insert(job, held);
+        }
+    }
+
+    /// Returns whether nothing would be lost with the plan.
+    pub(crate) fn is_blank(&self) -> bool {
+        self.held.is_empty() && self.order.is_none()
+    }
+
+    pub(crate) fn memory_usage(&self) -> usize {
+        let held = size_of::<JobId>() + size_of::<Held>();
+        // A B-tree node is two thirds full on average and holds little else.
+        self.timeline.memory_usage() + self.held.len() * held * 3 / 2
+    }
+}
+
+/// Children of a vertex by weight, heaviest first, then by unique id, highest first. A child never
+/// booked through weighs the most.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ChildOrder {
+    pub(crate) weights: FxHashMap<VertexId, u64>,
+    pub(crate) sorted: BTreeSet<(Reverse<u64>, Reverse<i64>, VertexId)>,
+}
+
+impl ChildOrder {
+    pub(crate) fn new(children: impl Iterator<Item = (VertexId, i64)>) -> Self {
+        let sorted = children.map(|(child, uniq_id)| (Reverse(u64::MAX), Reverse(uniq_id), child));
+        Self { weights: FxHashMap::default(), sorted: sorted.collect() }
+    }
+
+    pub(crate) fn weight(&self, child: VertexId) -> u64 {
+        self.weights.get(&child).copied().unwrap_or(u64::MAX)
+    }
+
+    pub(crate) fn set_weight(&mut self, child: VertexId, uniq_id: i64, weight: u64) {
+        let before = self.weights.insert(child, weight).unwrap_or(u64::MAX);
+        if before != weight {
+            self.sorted.remove(&(Reverse(before), Reverse(uniq_id), child));
+            self.sorted.insert((Reverse(weight), Reverse(uniq_id), child));
+        }
+    }
+
+    pub(crate) fn remove(&mut self, child: VertexId, uniq_id: i64) {
+        let weight = self.weights.remove(&child).unwrap_or(u64::MAX);
+        self.sorted.remove(&(Reverse(weight), Reverse(uniq_id), child));
+    }
+}
+
+/// Plans by number. Number 0 stands for no plan.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Plans {
+    plans: Vec<Option<Plan>>,
+    free: Vec<u32>,
+}
+
+impl Plans {
+    pub(crate) fn get(&self, number: u32) -> Option<&Plan> {
+        // Number 0 wraps to an index that no vector has.
+        self.plans.get((number as usize).wrapping_sub(1)).and_then(Option::as_ref)
+    }
+
+    pub(crate) fn get_mut(&mut self, number: u32) -> Option<&mut Plan> {
+        self.plans.get_mut((number as usize).wrapping_sub(1)).and_then(Option::as_mut)
+    }
+
+    pub(crate) fn add(&mut self, plan: Plan) -> u32 {
+        if let Some(number) = self.free.pop() {
+            self.plans[number as usize - 1] = Some(plan);
+            return number;
+        }
+        self.plans.push(Some(plan));
+        // There are no more plans than vertices.
+        u32::try_from(self.plans.len()).unwrap_or(u32::MAX)
+    }
+
+    pub(crate) fn remove(&mut self, number: u32) -> Option<Plan> {
+        let plan = self.plans.get_mut((number as usize).wrapping_sub(1))?.take();
+        if plan.is_some() {
+            self.free.push(number);
+        }
+        plan
+    }
+
+    /// Returns plans with their numbers.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (u32, &Plan)> {
+        self.plans.iter().zip(1..).filter_map(|(plan, number)| Some((number, plan.as_ref()?)))
+    }
+
+    pub(crate) fn memory_usage(&self) -> usize {
+        self.plans.capacity() * size_of::<Option<Plan>>()
+            + self.iter().map(|(_, plan)| plan.memory_usage()).sum::<usize>()
+    }
+}
