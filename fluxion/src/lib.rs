@@ -1,0 +1,18 @@
+//! The matcher as a library.
+//!
+//! A [`Session`] is a resource graph with jobs on it: load one, match jobspecs, cancel jobs, look
+//! things up. What the parts underneath do is found in `jobspec`, `engine`, `policies` and `jgf`.
+
+mod criteria;
+mod error;
+mod job_id;
+mod matcher;
+mod session;
+
+pub use criteria::{Criteria, CriteriaError};
+pub use engine::{JobId, MatchOp, OnFault, Outcome, Status, Traverser};
+pub use error::Error;
+pub use jgf::{LoadFormat, MatchFormat};
+pub use job_id::{JobIdForm, encode_job_id, parse_job_id};
+pub use matcher::{MATCHERS, matcher_subsystems};
+pub use session::{JobInfo, JobState, MatchReport, Session, SessionOptions, match_op, match_op_name};
