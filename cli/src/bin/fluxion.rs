@@ -1,0 +1,3 @@
+//! The matcher for people.
+
+fn main() {}

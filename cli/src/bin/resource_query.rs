@@ -1,0 +1,166 @@
+//! Fluxion's `resource-query`: reads a resource graph and matches jobspecs against it.
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "printing is what the tool does")]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::Instant;
+
+use clap::Parser;
+use cli::{GraphFormat, Lines, Shell, read_lines, write_graph};
+use fluxion::{LoadFormat, MatchFormat, Session, SessionOptions, Traverser};
+
+/// Read a resource graph, match jobspecs against it and keep what jobs hold.
+///
+/// Commands come from standard input, one a line; `help` lists them.
+#[derive(Debug, Parser)]
+#[command(name = "resource-query", infer_long_args = true, args_override_self = true)]
+struct Args {
+    /// File with the resource graph
+    #[arg(short = 'L', long, value_name = "FILE", default_value = "conf/default")]
+    load_file: String,
+    /// Format of the resource graph: grug, hwloc, jgf, jgf_shorthand, rv1exec or rv1exec_force
+    #[arg(short = 'f', long, value_name = "FORMAT", default_value = "grug")]
+    load_format: String,
+    /// Resource types to load from hwloc, separated by commas; all others are left out
+    #[arg(short = 'W', long, value_name = "TYPES")]
+    load_allowlist: Vec<String>,
+    /// Subsystems to match on: CA, IBA, IBBA, PFS1BA, PA, C+IBA, C+PFS1BA, C+PA, IB+IBBA, C+P+IBA,
+    /// VA, V+PFS1BA or ALL
+    #[arg(short = 'S', long, value_name = "MATCHER", default_value = "CA")]
+    match_subsystems: String,
+    /// Which resources are preferred: low, high, lonode, hinode, lonodex, hinodex, first,
+    /// firstnodex, locality, variation, or `policy=low|high` with node_centric=, node_exclusive= and
+    /// stop_on_1_matches=
+    #[arg(short = 'P', long, value_name = "POLICY", default_value = "first")]
+    match_policy: String,
+    /// How slots side by side are understood: simple or flexible
+    #[arg(short = 'T', long, value_name = "TRAVERSER", default_value = "simple")]
+    traverser_policy: String,
+    /// How matches are written: simple, pretty_simple, jgf, jgf_shorthand, rlite, rv1, rv1_nosched
+    /// or rv1_shorthand
+    #[arg(short = 'F', long, value_name = "FORMAT", default_value = "simple")]
+    match_format: String,
+    /// Format in which the graph is written at the end: dot or graphml
+    #[arg(short = 'g', long, value_name = "FORMAT", default_value = "dot")]
+    graph_format: String,
+    /// File in which the graph is written at the end, without its extension
+    #[arg(short = 'o', long, value_name = "BASENAME")]
+    graph_output: Option<String>,
+    /// Types to count in aggregate, such as ALL:core,rack:node
+    #[arg(short = 'p', long, value_name = "FILTERS")]
+    prune_filters: Vec<String>,
+    /// File to which matches go instead of standard output
+    #[arg(short = 't', long, value_name = "FILE")]
+    test_output: Option<String>,
+    /// How many vertices to make room for; of no effect
+    #[arg(short = 'r', long, value_name = "N", allow_hyphen_values = true)]
+    reserve_vtx_vec: Option<String>,
+    /// Tell how long each match took and how much it visited
+    #[arg(short = 'e', long)]
+    elapse_time: bool,
+    /// Do not prompt
+    #[arg(short = 'd', long)]
+    disable_prompt: bool,
+}
+
+fn main() -> ExitCode {
+    let args = match Args::try_parse() {
+        Ok(args) => args,
+        Err(error) => {
+            // Standard error is where everything but answers goes; nothing is left to do if that fails.
+            let _ = error.print();
+            return ExitCode::from(u8::from(error.use_stderr()));
+        }
+    };
+    match run(&args) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("ERROR: {message}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(args: &Args) -> Result<(), String> {
+    let Args { load_file, .. } = args;
+    let options = session_options(args)?;
+    let graph_format = GraphFormat::parse(&args.graph_format)
+        .ok_or_else(|| format!("unknown format for --graph-format: {}", args.graph_format))?;
+    let path = Path::new(load_file);
+    if path.is_dir() {
+        return Err(format!("{load_file}: is a directory"));
+    }
+    let text = std::fs::read_to_string(path).map_err(|error| format!("{load_file}: {error}"))?;
+    let start = Instant::now();
+    let session =
+        Session::open(&text, &options).map_err(|error| format!("{load_file}: {error}"))?;
+    drop(text);
+    if args.elapse_time {
+        tell_graph(&session, start.elapsed().as_secs_f64());
+    }
+    let mut shell = Shell::new(session, args.elapse_time);
+    if let Some(file) = &args.test_output {
+        shell.set_test_output(Path::new(file)).map_err(|error| format!("{file}: {error}"))?;
+    }
+    let lines = if args.disable_prompt { Lines::Plain } else { Lines::Prompt("resource-query> ") };
+    read_lines(lines, |line| shell.run(line)).map_err(|error| error.to_string())?;
+    shell.flush().map_err(|error| error.to_string())?;
+    if let Some(basename) = &args.graph_output {
+        write_graph(shell.session(), basename, graph_format)
+            .map_err(|error| format!("{basename}: {error}"))?;
+    }
+    Ok(())
+}
+
+fn session_options(args: &Args) -> Result<SessionOptions, String> {
+    let unknown = |option: &str, given: &str| format!("unknown value for --{option}: {given}");
+    let mut options = SessionOptions {
+        load_format: args
+            .load_format
+            .parse::<LoadFormat>()
+            .map_err(|_| unknown("load-format", &args.load_format))?,
+        matcher: args.match_subsystems.clone(),
+        policy: args.match_policy.clone(),
+        traverser: match args.traverser_policy.as_str() {
+            "flexible" => Traverser::Flexible,
+            _ => Traverser::Simple,
+        },
+        match_format: args
+            .match_format
+            .parse::<MatchFormat>()
+            .map_err(|_| unknown("match-format", &args.match_format))?,
+        ..SessionOptions::default()
+    };
+    let given = |lists: &[String]| -> Option<String> {
+        let lists: Vec<&str> = lists.iter().map(String::as_str).filter(|list| !list.trim().is_empty()).collect();
+        (!lists.is_empty()).then(|| lists.join(","))
+    };
+    options.load.allowlist = given(&args.load_allowlist).map(|types| format!("cluster,{types}"));
+    if let Some(filters) = given(&args.prune_filters) {
+        options.prune_filters = filters;
+    }
+    Ok(options)
+}
+
+/// Tells how long the graph took to load and what is in it.
+fn tell_graph(session: &Session, seconds: f64) {
+    let graph = session.engine().graph();
+    let (mut types, mut names, mut paths) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
+    let mut ranks: BTreeMap<i64, usize> = BTreeMap::new();
+    for vertex in graph.vertices() {
+        types.insert(graph.kind(vertex));
+        names.insert(graph.name(vertex));
+        paths.extend(graph.subsystems().filter_map(|subsystem| graph.path(subsystem, vertex)));
+        *ranks.entry(graph.rank(vertex)).or_default() += 1;
+    }
+    println!("INFO: Graph Load Time: {seconds}");
+    println!("INFO: Vertex Count: {}", graph.n_vertices());
+    println!("INFO: Edge Count: {}", graph.n_edges());
+    println!("INFO: by_type Key-Value Pairs: {}", types.len());
+    println!("INFO: by_name Key-Value Pairs: {}", names.len());
+    println!("INFO: by_path Key-Value Pairs: {}", paths.len());
+    for (rank, n) in ranks {
+        println!("INFO: number of vertices with rank {rank}: {n}");
+    }
+}

@@ -1,0 +1,118 @@
+//! Commands that tell and change nothing.
+
+use std::io;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use fluxion::{JobId, JobInfo, Status};
+
+use super::{RULE, job_id, malformed, read_text};
+use crate::Flow;
+use crate::shell::{self, Shell};
+
+pub(super) fn run_find(shell: &mut Shell, words: &[&str]) -> io::Result<Flow> {
+    let [_, criteria @ ..] = words else { return Ok(malformed()) };
+    if criteria.is_empty() {
+        return Ok(malformed());
+    }
+    let criteria = criteria.join(" ");
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_secs());
+    let seconds = [i64::try_from(now).unwrap_or(i64::MAX), 0];
+    let mut text = String::new();
+    match shell.session.find(&criteria, &seconds, &mut text) {
+        Ok(()) => {
+            text.push_str(RULE);
+            text.push_str(&format!("INFO: EXPRESSION=\"{criteria}\"\n{RULE}"));
+            shell.answer(&text)?;
+        }
+        Err(error) => eprintln!("ERROR: {error}"),
+    }
+    Ok(Flow::Continue)
+}
+
+pub(super) fn run_get_property(shell: &mut Shell, words: &[&str]) -> io::Result<Flow> {
+    let [_, path] = words else { return Ok(malformed()) };
+    let vertices = shell.session.vertices_at(path);
+    let graph = shell.session.engine().graph();
+    let mut text = String::new();
+    if vertices.is_empty() {
+        text = format!("Could not find path {path} in resource graph.\n");
+    }
+    for vertex in vertices {
+        match graph.properties(vertex).filter(|properties| !properties.is_empty()) {
+            Some(properties) => {
+                for (key, value) in properties {
+                    text.push_str(&format!("{key}={value}\n"));
+                }
+            }
+            None => text.push_str(&format!(
+                "No properties were found for {path} (vtx's uniq_id={}).\n",
+                graph.uniq_id(vertex)
+            )),
+        }
+    }
+    shell.answer(&text)?;
+    Ok(Flow::Continue)
+}
+
+pub(super) fn run_get_status(shell: &mut Shell, words: &[&str]) -> io::Result<Flow> {
+    let [_, path] = words else { return Ok(malformed()) };
+    let vertices = shell.session.vertices_at(path);
+    let graph = shell.session.engine().graph();
+    let mut text = String::new();
+    if vertices.is_empty() {
+        text = format!("Could not find path {path} in resource graph.\n");
+    }
+    for vertex in vertices {
+        let status = match graph.status(vertex) {
+            Status::Up => "up",
+            Status::Down => "down",
+        };
+        text.push_str(&format!("{path} is {status}\n"));
+    }
+    shell.answer(&text)?;
+    Ok(Flow::Continue)
+}
+
+fn describe(job: JobId, info: &JobInfo) -> String {
+    let JobInfo { state, at, source, overhead } = info;
+    format!("INFO: {job}, {}, {at}, {source}, {overhead:.6}\n", state.name())
+}
+
+pub(super) fn run_list(shell: &mut Shell, _: &[&str]) -> io::Result<Flow> {
+    let text: String = shell.session.jobs().map(|(job, info)| describe(job, info)).collect();
+    shell::write_stdout(&text)?;
+    Ok(Flow::Continue)
+}
+
+pub(super) fn run_info(shell: &mut Shell, words: &[&str]) -> io::Result<Flow> {
+    let [_, job] = words else { return Ok(malformed()) };
+    let job = job_id(job);
+    match shell.session.job(job) {
+        Ok(info) => shell::write_stdout(&describe(job, info))?,
+        Err(error) => eprintln!("ERROR: {error}"),
+    }
+    Ok(Flow::Continue)
+}
+
+pub(super) fn run_stat(shell: &mut Shell, words: &[&str]) -> io::Result<Flow> {
+    let [_] = words else { return Ok(malformed()) };
+    let n = shell.session.jobs().len();
+    let timing = shell.timing;
+    let (min, mean) = if n == 0 { (0.0, 0.0) } else { (timing.min, timing.sum / n as f64) };
+    shell::write_stdout(&format!(
+        "INFO: Num. of Jobs Matched: {n}\nINFO: Min. Match Time: {min}\n\
+         INFO: Max. Match Time: {}\nINFO: Avg. Match Time: {mean}\n",
+        timing.max
+    ))?;
+    Ok(Flow::Continue)
+}
+
+pub(super) fn run_cat(_: &mut Shell, words: &[&str]) -> io::Result<Flow> {
+    let [_, path] = words else { return Ok(malformed()) };
+    let mut text = read_text(path).unwrap_or_default();
+    if !text.is_empty() && !text.ends_with('\n') {
+        text.push('\n');
+    }
+    shell::write_stdout(&format!("{text}INFO: Jobspec in {path}\n"))?;
+    Ok(Flow::Continue)
+}
