@@ -45,7 +45,11 @@ pub fn write_graph(session: &Session, basename: &str, format: GraphFormat) -> io
         GraphFormat::Dot => {
             let dominant = session.engine().options().subsystems.first();
             let dominant = dominant.and_then(|name| graph.subsystem_id(name));
-            jgf::write_dot(graph, dominant.unwrap_or(engine::Graph::CONTAINMENT), &mut text);
+            jgf::write_dot(
+                graph,
+                dominant.unwrap_or(engine::Graph::CONTAINMENT),
+                &mut text,
+            );
         }
         GraphFormat::GraphMl => jgf::write_graphml(graph, &mut text),
     }

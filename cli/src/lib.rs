@@ -2,7 +2,11 @@
 //!
 //! A [`Shell`] holds a session and runs command lines on it, in Fluxion's words. `resource-query`
 //! is little more than a shell; `fluxion` offers one too.
-#![allow(clippy::print_stdout, clippy::print_stderr, reason = "printing is what these tools do")]
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "printing is what these tools do"
+)]
 
 mod command;
 mod graph_output;

@@ -41,8 +41,18 @@ pub struct Shell {
 impl Shell {
     /// Makes a shell whose matches go to standard output.
     pub fn new(session: Session, tell_elapsed: bool) -> Self {
-        let timing = Timing { min: f64::MAX, max: 0.0, sum: 0.0 };
-        Self { session, test_output: None, tell_elapsed, timing, text: String::new() }
+        let timing = Timing {
+            min: f64::MAX,
+            max: 0.0,
+            sum: 0.0,
+        };
+        Self {
+            session,
+            test_output: None,
+            tell_elapsed,
+            timing,
+            text: String::new(),
+        }
     }
 
     /// Lets matches go to a file, which is emptied.
@@ -67,7 +77,9 @@ impl Shell {
     /// When an answer cannot be written.
     pub fn run(&mut self, line: &str) -> io::Result<Flow> {
         let words: Vec<&str> = line.split_ascii_whitespace().collect();
-        let Some(name) = words.first() else { return Ok(Flow::Continue) };
+        let Some(name) = words.first() else {
+            return Ok(Flow::Continue);
+        };
         match command::find(name) {
             Some(command) => (command.run)(self, &words),
             None => Ok(Flow::Continue),

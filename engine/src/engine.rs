@@ -105,8 +105,11 @@ pub struct Engine {
     stats: Stats,
     /// Why the last thing that failed in this operation did.
     failure: Failure,
-    /// How many jobs were disowned.
+    /// How many ids of nobody are used up.
     n_disowned: u64,
+    /// How much deeper than it is a vertex is told to be, as Fluxion does after each vertex that it
+    /// walks but cannot book.
+    drift: u32,
 }
 
 impl Engine {
@@ -134,13 +137,24 @@ impl Engine {
             return Err(Error::Request("no subsystem is named".to_owned()));
         }
         let (tree, aggregates) = trees.remove(0);
-        let types = |names: &[String]| names.iter().filter_map(|name| graph.type_id(name)).collect();
+        let types = |names: &[String]| {
+            names
+                .iter()
+                .filter_map(|name| graph.type_id(name))
+                .collect()
+        };
         let contributing = types(policy.contributing_types());
         let exclusive = types(policy.exclusive_types());
         let nodes_up = graph
             .vertices()
             .filter(|&vertex| graph.kind(vertex) == Graph::NODE)
-            .map(|vertex| if graph.status(vertex) == Status::Up { 1 } else { -1 })
+            .map(|vertex| {
+                if graph.status(vertex) == Status::Up {
+                    1
+                } else {
+                    -1
+                }
+            })
             .sum();
         Ok(Self {
             graph,
@@ -159,6 +173,7 @@ impl Engine {
             stats: Stats::default(),
             failure: Failure::Nothing,
             n_disowned: 0,
+            drift: 0,
         })
     }
 
@@ -179,12 +194,18 @@ impl Engine {
 
     /// Returns the span of a job that holds something.
     pub fn job(&self, job: JobId) -> Option<JobSpan> {
-        self.jobs.get(&job).filter(|job| !job.over).map(|job| job.span)
+        self.jobs
+            .get(&job)
+            .filter(|job| !job.over)
+            .map(|job| job.span)
     }
 
     /// Returns all jobs that hold something, by id.
     pub fn jobs(&self) -> impl Iterator<Item = (JobId, JobSpan)> + '_ {
-        self.jobs.iter().filter(|(_, job)| !job.over).map(|(&id, job)| (id, job.span))
+        self.jobs
+            .iter()
+            .filter(|(_, job)| !job.over)
+            .map(|(&id, job)| (id, job.span))
     }
 
     /// Gives a vertex a property, replacing a value that it had.
@@ -202,7 +223,11 @@ impl Engine {
             + self.tree.memory_usage()
             + self.plans.memory_usage()
             + self.touched.serialized_size()
-            + self.jobs.values().map(|job| job.vertices.capacity() * size_of::<VertexId>()).sum::<usize>()
+            + self
+                .jobs
+                .values()
+                .map(|job| job.vertices.capacity() * size_of::<VertexId>())
+                .sum::<usize>()
     }
 
     fn parts<'a>(&'a self, exclusive: &'a [TypeId]) -> Parts<'a> {
@@ -261,7 +286,9 @@ fn compile(
     filters: &mut [Filters],
 ) -> Result<Vec<(Tree, Aggregates)>, Error> {
     let trees = names.iter().zip(filters).map(|(name, filters)| {
-        let subsystem = graph.subsystem_id(name).ok_or_else(|| Error::NoRoot(name.clone()))?;
+        let subsystem = graph
+            .subsystem_id(name)
+            .ok_or_else(|| Error::NoRoot(name.clone()))?;
         let mut tree = Tree::compile(graph, subsystem)?;
         let aggregates = Aggregates::prime(graph, &mut tree, filters);
         Ok((tree, aggregates))

@@ -28,9 +28,13 @@ impl Filters {
     pub(crate) fn parse(spec: &str, graph: &mut Graph) -> Result<Self, Error> {
         let mut filters = Self::default();
         for pair in spec.split(',') {
-            let fault = |expected| Error::FilterSpec { given: pair.to_owned(), expected };
-            let (anchor, kind) =
-                pair.split_once(':').ok_or_else(|| fault("expected `TYPE:TYPE` or `ALL:TYPE`"))?;
+            let fault = |expected| Error::FilterSpec {
+                given: pair.to_owned(),
+                expected,
+            };
+            let (anchor, kind) = pair
+                .split_once(':')
+                .ok_or_else(|| fault("expected `TYPE:TYPE` or `ALL:TYPE`"))?;
             let squeeze = |name: &str| name.split_whitespace().collect::<String>();
             let (anchor, kind) = (squeeze(anchor), squeeze(kind));
             if anchor.is_empty() || kind.is_empty() {
@@ -75,7 +79,9 @@ impl Filters {
     /// Returns the types that vertices of type `anchor` track, in the order of their lanes.
     pub(crate) fn tracked_at(&self, anchor: TypeId) -> Vec<TypeId> {
         let own = self.at_type.get(&anchor).into_iter().flatten();
-        own.chain(self.at_all.iter().filter(|&&kind| kind != anchor)).copied().collect()
+        own.chain(self.at_all.iter().filter(|&&kind| kind != anchor))
+            .copied()
+            .collect()
     }
 }
 
@@ -98,8 +104,10 @@ impl Aggregates {
             }
             counted.push(filters.tracks(slot.kind));
         }
-        let lanes: Vec<Vec<TypeId>> =
-            (0..n_types).filter_map(TypeId::new).map(|kind| filters.tracked_at(kind)).collect();
+        let lanes: Vec<Vec<TypeId>> = (0..n_types)
+            .filter_map(TypeId::new)
+            .map(|kind| filters.tracked_at(kind))
+            .collect();
         let kinds = filters.kinds();
         let mut column = vec![usize::MAX; n_types];
         for (i, kind) in kinds.iter().enumerate() {
@@ -115,10 +123,14 @@ impl Aggregates {
             while let Some((owner, _)) = open.last()
                 && tree.slots[*owner as usize].end as usize <= pos
             {
-                let Some((owner, sums)) = open.pop() else { break };
+                let Some((owner, sums)) = open.pop() else {
+                    break;
+                };
                 let slot = &mut tree.slots[owner as usize];
-                let row: SmallVec<[i64; 4]> =
-                    lanes[slot.kind.index()].iter().map(|kind| sums[column[kind.index()]]).collect();
+                let row: SmallVec<[i64; 4]> = lanes[slot.kind.index()]
+                    .iter()
+                    .map(|kind| sums[column[kind.index()]])
+                    .collect();
                 if !row.is_empty() {
                     let next = u32::try_from(totals.len()).unwrap_or(Tree::NO_TOTALS);
                     slot.totals = *known.entry(row).or_insert_with_key(|row| {
@@ -133,8 +145,12 @@ impl Aggregates {
                 }
                 spare.push(sums);
             }
-            let Some(slot) = tree.slots.get(pos) else { break };
-            if counted[pos] && let Some((_, sums)) = open.last_mut() {
+            let Some(slot) = tree.slots.get(pos) else {
+                break;
+            };
+            if counted[pos]
+                && let Some((_, sums)) = open.last_mut()
+            {
                 let sum = &mut sums[column[slot.kind.index()]];
                 *sum = sum.saturating_add(tree.sizes[pos]);
             }

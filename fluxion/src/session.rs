@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use engine::{Engine, JobId, MatchOp, OnFault, Outcome, SearchOptions, Status, Traverser, VertexId};
+use engine::{
+    Engine, JobId, MatchOp, OnFault, Outcome, SearchOptions, Status, Traverser, VertexId,
+};
 use jgf::{LoadFormat, LoadOptions, MatchFormat, Writer};
 use jobspec::{Dialect, Jobspec};
 
@@ -25,8 +27,8 @@ pub struct SessionOptions {
     pub match_format: MatchFormat,
     /// Which types are tracked in aggregate.
     pub prune_filters: String,
-    /// What becomes of what a faulty partial cancel gave back before the fault was found.
-    pub on_release_fault: OnFault,
+    /// What becomes of what a partial cancel or a removal gave back before a fault was found.
+    pub on_fault: OnFault,
 }
 
 impl Default for SessionOptions {
@@ -39,7 +41,7 @@ impl Default for SessionOptions {
             traverser: Traverser::Simple,
             match_format: MatchFormat::Simple,
             prune_filters: "ALL:core,ALL:node".to_owned(),
-            on_release_fault: OnFault::Leave,
+            on_fault: OnFault::Leave,
         }
     }
 }
@@ -94,19 +96,25 @@ pub struct Session {
     engine: Engine,
     writer: Writer,
     load: LoadOptions,
-    on_release_fault: OnFault,
+    on_fault: OnFault,
     next_job: u64,
     jobs: BTreeMap<JobId, JobInfo>,
 }
 
 /// Returns the operation called `name`.
 pub fn match_op(name: &str) -> Option<MatchOp> {
-    MatchOp::all().into_iter().find(|(known, _)| *known == name).map(|(_, op)| op)
+    MatchOp::all()
+        .into_iter()
+        .find(|(known, _)| *known == name)
+        .map(|(_, op)| op)
 }
 
 /// Returns the name of an operation.
 pub fn match_op_name(op: MatchOp) -> &'static str {
-    MatchOp::all().into_iter().find(|(_, known)| *known == op).map_or("", |(name, _)| name)
+    MatchOp::all()
+        .into_iter()
+        .find(|(_, known)| *known == op)
+        .map_or("", |(name, _)| name)
 }
 
 impl Session {
@@ -131,7 +139,7 @@ impl Session {
             engine: Engine::new(graph, policy, engine_options)?,
             writer: Writer::new(options.match_format),
             load: options.load.clone(),
-            on_release_fault: options.on_release_fault,
+            on_fault: options.on_fault,
             next_job: 1,
             jobs: BTreeMap::new(),
         })
@@ -199,7 +207,9 @@ impl Session {
         if older {
             self.engine.set_disowned(job, true)?;
         }
-        let outcome = self.engine.match_jobspec(op, &jobspec, job, now, &mut self.writer);
+        let outcome = self
+            .engine
+            .match_jobspec(op, &jobspec, job, now, &mut self.writer);
         if older && self.engine.job(job).is_none() {
             self.engine.set_disowned(job, false)?;
         }
@@ -226,12 +236,22 @@ impl Session {
     }
 
     fn record(&mut self, job: JobId, state: JobState, at: i64) {
-        self.jobs.insert(job, JobInfo { state, at, source: String::new(), overhead: 0.0 });
+        self.jobs.insert(
+            job,
+            JobInfo {
+                state,
+                at,
+                source: String::new(),
+                overhead: 0.0,
+            },
+        );
     }
 
     /// Returns whether a job holds something.
     pub fn is_live(&self, job: JobId) -> bool {
-        self.jobs.get(&job).is_some_and(|info| info.state != JobState::Canceled)
+        self.jobs
+            .get(&job)
+            .is_some_and(|info| info.state != JobState::Canceled)
     }
 
     /// Holds for `job` what an R in `format` says, for `duration` seconds from second `at`, and
@@ -254,11 +274,16 @@ impl Session {
             return Err(Error::JobExists(job));
         }
         let booking = jgf::read_booking(self.engine.graph(), r, format)?;
-        self.engine.update(job, &booking, at, duration, false, &mut self.writer)?;
+        self.engine
+            .update(job, &booking, at, duration, false, &mut self.writer)?;
         // What is held does not depend on whether it can be written.
         let _ = self.writer.emit(out);
         // The caller's word for it is not what decides, but the time.
-        let state = if at == 0 { JobState::Allocated } else { JobState::Reserved };
+        let state = if at == 0 {
+            JobState::Allocated
+        } else {
+            JobState::Reserved
+        };
         self.record(job, state, at);
         Ok(())
     }
@@ -275,7 +300,11 @@ impl Session {
     /// [`Error::UnknownJob`].
     pub fn cancel(&mut self, job: JobId) -> Result<(), Error> {
         let live = |info: &&mut JobInfo| info.state != JobState::Canceled;
-        let info = self.jobs.get_mut(&job).filter(live).ok_or(Error::UnknownJob(job))?;
+        let info = self
+            .jobs
+            .get_mut(&job)
+            .filter(live)
+            .ok_or(Error::UnknownJob(job))?;
         self.engine.cancel(job)?;
         info.state = JobState::Canceled;
         Ok(())
@@ -296,7 +325,7 @@ impl Session {
             JobState::Allocated => {}
         }
         let release = jgf::read_release(self.engine.graph(), r, format)?;
-        let over = self.engine.release(job, &release, self.on_release_fault)?;
+        let over = self.engine.release(job, &release, self.on_fault)?;
         if over {
             info.state = JobState::Canceled;
         }
@@ -317,7 +346,8 @@ impl Session {
             seconds,
         };
         let mut wanted = |found: &engine::Found<'_>| criteria.matches(found);
-        self.engine.find(&mut wanted, &options, &mut self.writer.for_find())?;
+        self.engine
+            .find(&mut wanted, &options, &mut self.writer.for_find())?;
         self.writer.emit_find(out)?;
         Ok(())
     }
@@ -329,7 +359,8 @@ impl Session {
     /// [`Error::Format`], [`Error::Engine`].
     pub fn attach(&mut self, subgraph: &str) -> Result<(), Error> {
         let options = &self.load;
-        self.engine.grow(|graph| jgf::attach(graph, subgraph, options).map_err(Error::from))
+        self.engine
+            .grow(|graph| jgf::attach(graph, subgraph, options).map_err(Error::from))
     }
 
     /// Removes the subtree at a path.
@@ -347,7 +378,7 @@ impl Session {
     ///
     /// [`Error::Engine`].
     pub fn remove_ranks(&mut self, ranks: &[i64]) -> Result<(), Error> {
-        Ok(self.engine.remove_ranks(ranks)?)
+        Ok(self.engine.remove_ranks(ranks, self.on_fault)?)
     }
 
     /// Sets the status of the vertices at a path.

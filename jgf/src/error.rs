@@ -96,12 +96,12 @@ pub enum Error {
         subsystem: String,
     },
     /// The edges of the containment subsystem close a cycle.
-    #[error("cycle in subsystem `{subsystem}` through `{path}`")]
+    #[error("cycle in subsystem `{subsystem}` through `{name}`")]
     Cycle {
         /// The subsystem.
         subsystem: String,
-        /// The path of a vertex on the cycle.
-        path: String,
+        /// The name of a vertex on the cycle.
+        name: String,
     },
     /// The document describes no resources.
     #[error("the document has no {0}")]

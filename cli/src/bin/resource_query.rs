@@ -1,5 +1,9 @@
 //! Fluxion's `resource-query`: reads a resource graph and matches jobspecs against it.
-#![allow(clippy::print_stdout, clippy::print_stderr, reason = "printing is what the tool does")]
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "printing is what the tool does"
+)]
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -14,7 +18,11 @@ use fluxion::{LoadFormat, MatchFormat, Session, SessionOptions, Traverser};
 ///
 /// Commands come from standard input, one a line; `help` lists them.
 #[derive(Debug, Parser)]
-#[command(name = "resource-query", infer_long_args = true, args_override_self = true)]
+#[command(
+    name = "resource-query",
+    infer_long_args = true,
+    args_override_self = true
+)]
 struct Args {
     /// File with the resource graph
     #[arg(short = 'L', long, value_name = "FILE", default_value = "conf/default")]
@@ -101,9 +109,15 @@ fn run(args: &Args) -> Result<(), String> {
     }
     let mut shell = Shell::new(session, args.elapse_time);
     if let Some(file) = &args.test_output {
-        shell.set_test_output(Path::new(file)).map_err(|error| format!("{file}: {error}"))?;
+        shell
+            .set_test_output(Path::new(file))
+            .map_err(|error| format!("{file}: {error}"))?;
     }
-    let lines = if args.disable_prompt { Lines::Plain } else { Lines::Prompt("resource-query> ") };
+    let lines = if args.disable_prompt {
+        Lines::Plain
+    } else {
+        Lines::Prompt("resource-query> ")
+    };
     read_lines(lines, |line| shell.run(line)).map_err(|error| error.to_string())?;
     shell.flush().map_err(|error| error.to_string())?;
     if let Some(basename) = &args.graph_output {
@@ -133,7 +147,11 @@ fn session_options(args: &Args) -> Result<SessionOptions, String> {
         ..SessionOptions::default()
     };
     let given = |lists: &[String]| -> Option<String> {
-        let lists: Vec<&str> = lists.iter().map(String::as_str).filter(|list| !list.trim().is_empty()).collect();
+        let lists: Vec<&str> = lists
+            .iter()
+            .map(String::as_str)
+            .filter(|list| !list.trim().is_empty())
+            .collect();
         (!lists.is_empty()).then(|| lists.join(","))
     };
     options.load.allowlist = given(&args.load_allowlist).map(|types| format!("cluster,{types}"));
@@ -151,7 +169,11 @@ fn tell_graph(session: &Session, seconds: f64) {
     for vertex in graph.vertices() {
         types.insert(graph.kind(vertex));
         names.insert(graph.name(vertex));
-        paths.extend(graph.subsystems().filter_map(|subsystem| graph.path(subsystem, vertex)));
+        paths.extend(
+            graph
+                .subsystems()
+                .filter_map(|subsystem| graph.path(subsystem, vertex)),
+        );
         *ranks.entry(graph.rank(vertex)).or_default() += 1;
     }
     println!("INFO: Graph Load Time: {seconds}");

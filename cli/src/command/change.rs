@@ -39,7 +39,9 @@ pub(super) fn run_partial_cancel(shell: &mut Shell, words: &[&str]) -> io::Resul
             return Ok(Flow::Continue);
         }
     };
-    let Some(r) = read_text(path) else { return Ok(Flow::Continue) };
+    let Some(r) = read_text(path) else {
+        return Ok(Flow::Continue);
+    };
     if let Err(error) = shell.session.release(job_id(job), &r, format) {
         if let Error::Engine(engine::Error::NothingAtRank { rank, .. }) = &error {
             shell::write_stdout(&format!("remove: {rank} not found in rank_to_counts.\n"))?;
@@ -56,7 +58,10 @@ pub(super) fn run_partial_cancel(shell: &mut Shell, words: &[&str]) -> io::Resul
 }
 
 fn tell_stats(shell: &mut Shell, what: &str) -> io::Result<()> {
-    let engine::Stats { preorder, postorder } = shell.session.engine().stats();
+    let engine::Stats {
+        preorder,
+        postorder,
+    } = shell.session.engine().stats();
     shell.answer(&format!(
         "{RULE}INFO: {what} PREORDER COUNT=\"{preorder}\"\n\
          INFO: {what} POSTORDER COUNT=\"{postorder}\"\n{RULE}"
@@ -64,7 +69,9 @@ fn tell_stats(shell: &mut Shell, what: &str) -> io::Result<()> {
 }
 
 pub(super) fn run_attach(shell: &mut Shell, words: &[&str]) -> io::Result<Flow> {
-    let [_, path] = words else { return Ok(malformed()) };
+    let [_, path] = words else {
+        return Ok(malformed());
+    };
     if let Some(subgraph) = read_text(path)
         && let Err(error) = shell.session.attach(&subgraph)
     {
@@ -74,12 +81,17 @@ pub(super) fn run_attach(shell: &mut Shell, words: &[&str]) -> io::Result<Flow> 
 }
 
 pub(super) fn run_remove(shell: &mut Shell, words: &[&str]) -> io::Result<Flow> {
-    let [_, target, is_path] = words else { return Ok(malformed()) };
+    let [_, target, is_path] = words else {
+        return Ok(malformed());
+    };
     let result = match *is_path {
         "true" => shell.session.remove_path(target),
         "false" => match Idset::decode(target) {
             Ok(ranks) => {
-                let ranks: Vec<i64> = ranks.iter().filter_map(|rank| i64::try_from(rank).ok()).collect();
+                let ranks: Vec<i64> = ranks
+                    .iter()
+                    .filter_map(|rank| i64::try_from(rank).ok())
+                    .collect();
                 shell.session.remove_ranks(&ranks)
             }
             Err(error) => {
@@ -99,8 +111,12 @@ pub(super) fn run_remove(shell: &mut Shell, words: &[&str]) -> io::Result<Flow> 
 }
 
 pub(super) fn run_set_property(shell: &mut Shell, words: &[&str]) -> io::Result<Flow> {
-    let [_, path, property] = words else { return Ok(malformed()) };
-    let Some((key, value)) = property.split_once('=').filter(|(key, value)| !key.is_empty() && !value.is_empty())
+    let [_, path, property] = words else {
+        return Ok(malformed());
+    };
+    let Some((key, value)) = property
+        .split_once('=')
+        .filter(|(key, value)| !key.is_empty() && !value.is_empty())
     else {
         shell.answer(
             "Incorrect input format. \nPlease use `set-property <resource> PROPERTY=VALUE`.\n",
@@ -116,7 +132,9 @@ pub(super) fn run_set_property(shell: &mut Shell, words: &[&str]) -> io::Result<
 }
 
 pub(super) fn run_set_status(shell: &mut Shell, words: &[&str]) -> io::Result<Flow> {
-    let [_, path, status] = words else { return Ok(malformed()) };
+    let [_, path, status] = words else {
+        return Ok(malformed());
+    };
     if shell.session.vertices_at(path).is_empty() {
         shell.answer(&format!("Could not find path {path} in resource graph.\n"))?;
         return Ok(Flow::Continue);

@@ -10,12 +10,16 @@ use crate::Flow;
 use crate::shell::{self, Shell};
 
 pub(super) fn run_find(shell: &mut Shell, words: &[&str]) -> io::Result<Flow> {
-    let [_, criteria @ ..] = words else { return Ok(malformed()) };
+    let [_, criteria @ ..] = words else {
+        return Ok(malformed());
+    };
     if criteria.is_empty() {
         return Ok(malformed());
     }
     let criteria = criteria.join(" ");
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_secs());
+    let now = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |now| now.as_secs());
     let seconds = [i64::try_from(now).unwrap_or(i64::MAX), 0];
     let mut text = String::new();
     match shell.session.find(&criteria, &seconds, &mut text) {
@@ -30,7 +34,9 @@ pub(super) fn run_find(shell: &mut Shell, words: &[&str]) -> io::Result<Flow> {
 }
 
 pub(super) fn run_get_property(shell: &mut Shell, words: &[&str]) -> io::Result<Flow> {
-    let [_, path] = words else { return Ok(malformed()) };
+    let [_, path] = words else {
+        return Ok(malformed());
+    };
     let vertices = shell.session.vertices_at(path);
     let graph = shell.session.engine().graph();
     let mut text = String::new();
@@ -38,7 +44,10 @@ pub(super) fn run_get_property(shell: &mut Shell, words: &[&str]) -> io::Result<
         text = format!("Could not find path {path} in resource graph.\n");
     }
     for vertex in vertices {
-        match graph.properties(vertex).filter(|properties| !properties.is_empty()) {
+        match graph
+            .properties(vertex)
+            .filter(|properties| !properties.is_empty())
+        {
             Some(properties) => {
                 for (key, value) in properties {
                     text.push_str(&format!("{key}={value}\n"));
@@ -55,7 +64,9 @@ pub(super) fn run_get_property(shell: &mut Shell, words: &[&str]) -> io::Result<
 }
 
 pub(super) fn run_get_status(shell: &mut Shell, words: &[&str]) -> io::Result<Flow> {
-    let [_, path] = words else { return Ok(malformed()) };
+    let [_, path] = words else {
+        return Ok(malformed());
+    };
     let vertices = shell.session.vertices_at(path);
     let graph = shell.session.engine().graph();
     let mut text = String::new();
@@ -74,18 +85,32 @@ pub(super) fn run_get_status(shell: &mut Shell, words: &[&str]) -> io::Result<Fl
 }
 
 fn describe(job: JobId, info: &JobInfo) -> String {
-    let JobInfo { state, at, source, overhead } = info;
-    format!("INFO: {job}, {}, {at}, {source}, {overhead:.6}\n", state.name())
+    let JobInfo {
+        state,
+        at,
+        source,
+        overhead,
+    } = info;
+    format!(
+        "INFO: {job}, {}, {at}, {source}, {overhead:.6}\n",
+        state.name()
+    )
 }
 
 pub(super) fn run_list(shell: &mut Shell, _: &[&str]) -> io::Result<Flow> {
-    let text: String = shell.session.jobs().map(|(job, info)| describe(job, info)).collect();
+    let text: String = shell
+        .session
+        .jobs()
+        .map(|(job, info)| describe(job, info))
+        .collect();
     shell::write_stdout(&text)?;
     Ok(Flow::Continue)
 }
 
 pub(super) fn run_info(shell: &mut Shell, words: &[&str]) -> io::Result<Flow> {
-    let [_, job] = words else { return Ok(malformed()) };
+    let [_, job] = words else {
+        return Ok(malformed());
+    };
     let job = job_id(job);
     match shell.session.job(job) {
         Ok(info) => shell::write_stdout(&describe(job, info))?,
@@ -98,7 +123,11 @@ pub(super) fn run_stat(shell: &mut Shell, words: &[&str]) -> io::Result<Flow> {
     let [_] = words else { return Ok(malformed()) };
     let n = shell.session.jobs().len();
     let timing = shell.timing;
-    let (min, mean) = if n == 0 { (0.0, 0.0) } else { (timing.min, timing.sum / n as f64) };
+    let (min, mean) = if n == 0 {
+        (0.0, 0.0)
+    } else {
+        (timing.min, timing.sum / n as f64)
+    };
     shell::write_stdout(&format!(
         "INFO: Num. of Jobs Matched: {n}\nINFO: Min. Match Time: {min}\n\
          INFO: Max. Match Time: {}\nINFO: Avg. Match Time: {mean}\n",
@@ -108,7 +137,9 @@ pub(super) fn run_stat(shell: &mut Shell, words: &[&str]) -> io::Result<Flow> {
 }
 
 pub(super) fn run_cat(_: &mut Shell, words: &[&str]) -> io::Result<Flow> {
-    let [_, path] = words else { return Ok(malformed()) };
+    let [_, path] = words else {
+        return Ok(malformed());
+    };
     let mut text = read_text(path).unwrap_or_default();
     if !text.is_empty() && !text.ends_with('\n') {
         text.push('\n');

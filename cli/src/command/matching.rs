@@ -11,7 +11,9 @@ use crate::Flow;
 use crate::shell::{self, Shell};
 
 pub(super) fn run_match(shell: &mut Shell, words: &[&str]) -> io::Result<Flow> {
-    let [_, op, path] = words else { return Ok(malformed()) };
+    let [_, op, path] = words else {
+        return Ok(malformed());
+    };
     if let Some(op) = known_op(op) {
         match_file(shell, op, path)?;
     }
@@ -19,11 +21,15 @@ pub(super) fn run_match(shell: &mut Shell, words: &[&str]) -> io::Result<Flow> {
 }
 
 pub(super) fn run_multi_match(shell: &mut Shell, words: &[&str]) -> io::Result<Flow> {
-    let [_, op, paths @ ..] = words else { return Ok(malformed()) };
+    let [_, op, paths @ ..] = words else {
+        return Ok(malformed());
+    };
     if paths.len() < 2 {
         return Ok(malformed());
     }
-    let Some(op) = known_op(op) else { return Ok(Flow::Continue) };
+    let Some(op) = known_op(op) else {
+        return Ok(Flow::Continue);
+    };
     for path in paths {
         if !match_file(shell, op, path)? {
             break;
@@ -42,7 +48,9 @@ fn known_op(name: &str) -> Option<MatchOp> {
 
 /// Matches the jobspec in a file. Returns whether to go on with the next one.
 fn match_file(shell: &mut Shell, op: MatchOp, path: &str) -> io::Result<bool> {
-    let Some(jobspec) = read_text(path) else { return Ok(true) };
+    let Some(jobspec) = read_text(path) else {
+        return Ok(true);
+    };
     let mut text = std::mem::take(&mut shell.text);
     text.clear();
     let start = Instant::now();
@@ -53,30 +61,28 @@ fn match_file(shell: &mut Shell, op: MatchOp, path: &str) -> io::Result<bool> {
     if let Err(error) = &outcome {
         eprintln!("ERROR: {error}");
     }
-    let matched = matches!(
-        outcome,
-        Ok(Outcome::Allocated | Outcome::Reserved { .. } | Outcome::Matched { .. } | Outcome::Satisfiable)
-    );
+    let never = match &outcome {
+        Ok(Outcome::Unsatisfiable) | Err(Error::Emit(jgf::EmitError::NoEdges)) => true,
+        Err(Error::Engine(engine::Error::Unreachable { last })) => *last,
+        _ => false,
+    };
     if op == MatchOp::Satisfiability {
-        // An error is no proof that there could be nothing.
-        let satisfiable = !matches!(outcome, Ok(Outcome::Unsatisfiable));
-        let word = if satisfiable { "Satisfiable" } else { "Unsatisfiable" };
+        // Another error is no proof that there could be nothing.
+        let word = if never {
+            "Unsatisfiable"
+        } else {
+            "Satisfiable"
+        };
         shell.answer(&format!("{RULE}INFO: {word} request\n{RULE}"))?;
         tell_elapsed(shell, elapsed)?;
         tell_visits(shell)?;
-        return Ok(matched);
+        return Ok(matches!(outcome, Ok(Outcome::Satisfiable)));
     }
     let (mode, at) = match outcome {
         Ok(Outcome::Allocated) => ("ALLOCATED", 0),
         Ok(Outcome::Reserved { at }) => ("RESERVED", at),
         Ok(Outcome::Matched { at }) => ("MATCHED", at),
-        refused => {
-            let never = match refused {
-                Ok(Outcome::Unsatisfiable) => true,
-                Err(Error::Emit(jgf::EmitError::NoEdges)) => true,
-                Err(Error::Engine(engine::Error::Unreachable { last })) => last,
-                _ => false,
-            };
+        _ => {
             tell_refusal(shell, job, never, elapsed)?;
             return Ok(false);
         }
@@ -130,7 +136,10 @@ fn tell_elapsed(shell: &Shell, elapsed: f64) -> io::Result<()> {
 
 fn tell_visits(shell: &Shell) -> io::Result<()> {
     if shell.tell_elapsed {
-        let engine::Stats { preorder, postorder } = shell.session.engine().stats();
+        let engine::Stats {
+            preorder,
+            postorder,
+        } = shell.session.engine().stats();
         shell::write_stdout(&format!(
             "INFO: PREORDER VISIT COUNT={preorder}\nINFO: POSTORDER VISIT COUNT={postorder}\n"
         ))?;
@@ -139,7 +148,9 @@ fn tell_visits(shell: &Shell) -> io::Result<()> {
 }
 
 pub(super) fn run_update(shell: &mut Shell, words: &[&str]) -> io::Result<Flow> {
-    let [_, kind, reader, path, job, at, duration] = words else { return Ok(malformed()) };
+    let [_, kind, reader, path, job, at, duration] = words else {
+        return Ok(malformed());
+    };
     // Both words mean the same: the start decides which it is.
     if !matches!(*kind, "allocate" | "reserve") {
         eprintln!("ERROR: unknown subcmd {kind}");
@@ -154,7 +165,9 @@ pub(super) fn run_update(shell: &mut Shell, words: &[&str]) -> io::Result<Flow> 
             return Ok(Flow::Continue);
         }
     };
-    let Some(r) = read_text(path) else { return Ok(Flow::Continue) };
+    let Some(r) = read_text(path) else {
+        return Ok(Flow::Continue);
+    };
     let job = job_id(job);
     if shell.session.is_live(job) {
         eprintln!("ERROR: existing job {job}");
@@ -167,7 +180,9 @@ pub(super) fn run_update(shell: &mut Shell, words: &[&str]) -> io::Result<Flow> 
     }
     let mut text = String::new();
     let start = Instant::now();
-    let result = shell.session.update(&r, format, job, at, duration, &mut text);
+    let result = shell
+        .session
+        .update(&r, format, job, at, duration, &mut text);
     let elapsed = start.elapsed().as_secs_f64();
     shell.answer(&text)?;
     match result {
@@ -184,4 +199,3 @@ pub(super) fn run_update(shell: &mut Shell, words: &[&str]) -> io::Result<Flow> 
     shell.session.set_last_job(job);
     Ok(Flow::Continue)
 }
-

@@ -21,8 +21,7 @@ impl Engine {
     /// # Errors
     ///
     /// [`Error::JobExists`], [`Error::OutOfRange`] for the time, [`Error::Occupied`] where somebody
-    /// else holds something of it, [`Error::UnknownVertex`] for a vertex that the dominant
-    /// subsystem does not reach, [`Error::Request`] for edges that lead to nothing, and what the
+    /// else holds something of it, [`Error::Request`] for edges that lead to nothing, and what the
     /// visitor fails with.
     pub fn update(
         &mut self,
@@ -43,10 +42,16 @@ impl Engine {
                 expected: "a start that is not negative and a duration above 0",
             });
         }
-        let interval = Interval { start: at, end: at.saturating_add(duration) };
+        let interval = Interval {
+            start: at,
+            end: at.saturating_add(duration),
+        };
         let mut planned = BTreeMap::new();
         for booked in &booking.vertices {
-            let pos = self.position(booked.vertex)?;
+            // What the dominant subsystem does not reach is never given to anybody.
+            let Some(pos) = self.tree.position(booked.vertex) else {
+                continue;
+            };
             let size = self.tree.sizes[pos as usize];
             if self.free_during(pos, interval) < size {
                 return Err(self.occupied(job, booked.vertex));
@@ -61,12 +66,18 @@ impl Engine {
         if let Some((_, root)) = booking.roots.iter().find(|(vertex, _)| *vertex == top) {
             let marks = self.marks_of(booking);
             let needs = i64::try_from(root.needs).unwrap_or(i64::MAX);
-            let root = Mark { pos: 0, from: 0, needs, exclusive: root.exclusive };
-            let (walked, held) = self.follow(&marks, root, interval, &kinds, visitor)?;
+            let root = Mark {
+                pos: 0,
+                from: 0,
+                needs,
+                exclusive: root.exclusive,
+            };
+            let (walked, held, drift) = self.follow(&marks, root, interval, &kinds, visitor)?;
             if !held {
                 return Err(Error::Request(format!("nothing in the R is for job {job}")));
             }
             visitor.times(interval.start, interval.end);
+            self.drift = drift;
             holds = walked;
         }
         for hold in &mut holds {
@@ -78,8 +89,17 @@ impl Engine {
             subtree: false,
             tagged: false,
             sums: None,
+            overfull: None,
         }));
-        self.apply(job, JobSpan { interval, reserved: reserve }, &holds, &kinds);
+        self.apply(
+            job,
+            JobSpan {
+                interval,
+                reserved: reserve,
+            },
+            &holds,
+            &kinds,
+        );
         self.weigh(&holds, None);
         Ok(())
     }
@@ -88,14 +108,27 @@ impl Engine {
     fn marks_of(&self, booking: &Booking) -> Vec<Mark> {
         let mut marks = BTreeMap::new();
         for edge in &booking.edges {
-            let ends = (self.tree.position(edge.source), self.tree.position(edge.target));
-            let (Some(source), Some(target)) = ends else { continue };
+            let ends = (
+                self.tree.position(edge.source),
+                self.tree.position(edge.target),
+            );
+            let (Some(source), Some(target)) = ends else {
+                continue;
+            };
             if !self.tree.children(source).contains(&target) {
                 continue; // an edge of another subsystem
             }
             let needs = i64::try_from(edge.share.needs).unwrap_or(i64::MAX);
             let exclusive = edge.share.exclusive;
-            marks.insert((target, source), Mark { pos: target, from: source, needs, exclusive });
+            marks.insert(
+                (target, source),
+                Mark {
+                    pos: target,
+                    from: source,
+                    needs,
+                    exclusive,
+                },
+            );
         }
         marks.into_values().collect()
     }
@@ -106,19 +139,30 @@ impl Engine {
     ///
     /// [`Error::UnknownJob`].
     pub fn cancel(&mut self, job: JobId) -> Result<(), Error> {
-        let known = self.jobs.get(&job).filter(|job| !job.over).ok_or(Error::UnknownJob(job))?;
-        let mut positions: Vec<u32> =
-            known.vertices.iter().filter_map(|&vertex| self.tree.position(vertex)).collect();
+        let known = self
+            .jobs
+            .get(&job)
+            .filter(|job| !job.over)
+            .ok_or(Error::UnknownJob(job))?;
+        let mut positions: Vec<u32> = known
+            .vertices
+            .iter()
+            .filter_map(|&vertex| self.tree.position(vertex))
+            .collect();
         positions.sort_unstable();
         let from_root = self.held(0, job).is_some_and(|held| held.tagged);
         let mut left = Vec::new();
         // Where the job is known from the root on. Parents come before children.
         let mut reached = BTreeSet::new();
         for pos in positions {
-            let Some(held) = self.held(pos, job) else { continue };
+            let Some(held) = self.held(pos, job) else {
+                continue;
+            };
             if !from_root {
                 self.change(pos, job, |held| held.planned = None);
-            } else if held.tagged && (pos == 0 || reached.contains(&self.tree.slots[pos as usize].parent)) {
+            } else if held.tagged
+                && (pos == 0 || reached.contains(&self.tree.slots[pos as usize].parent))
+            {
                 reached.insert(pos);
                 self.plan_mut(pos).remove(job);
                 self.sweep(pos);
@@ -143,11 +187,19 @@ impl Engine {
         Ok(())
     }
 
+    /// Returns an id for what is nobody's.
+    pub(super) fn nobody(&mut self) -> JobId {
+        self.n_disowned += 1;
+        JobId(u64::MAX - self.n_disowned)
+    }
+
     /// Makes room for a job that takes the id of one that is over: what that one holds where this
     /// one will hold something too is nobody's from now on. Returns where else it holds something.
     pub(super) fn succeed(&mut self, job: JobId, holds: &[Hold]) -> Vec<VertexId> {
-        let Some(before) = self.jobs.remove(&job) else { return Vec::new() };
-        let nobody = JobId(u64::MAX - self.n_disowned);
+        let Some(before) = self.jobs.remove(&job) else {
+            return Vec::new();
+        };
+        let nobody = self.nobody();
         let mut left = Vec::new();
         for hold in holds {
             if let Some(held) = self.held(hold.pos, job).cloned() {
@@ -157,11 +209,18 @@ impl Engine {
             }
         }
         if !left.is_empty() {
-            self.n_disowned += 1;
-            self.jobs.insert(nobody, Job { vertices: left, ..before.clone() });
+            self.jobs.insert(
+                nobody,
+                Job {
+                    vertices: left,
+                    ..before.clone()
+                },
+            );
         }
         let still = |vertex: &VertexId| {
-            self.tree.position(*vertex).is_some_and(|pos| self.held(pos, job).is_some())
+            self.tree
+                .position(*vertex)
+                .is_some_and(|pos| self.held(pos, job).is_some())
         };
         before.vertices.into_iter().filter(still).collect()
     }
@@ -179,7 +238,10 @@ impl Engine {
         release: &Release,
         on_fault: OnFault,
     ) -> Result<bool, Error> {
-        self.jobs.get(&job).filter(|job| !job.over).ok_or(Error::UnknownJob(job))?;
+        self.jobs
+            .get(&job)
+            .filter(|job| !job.over)
+            .ok_or(Error::UnknownJob(job))?;
         // Work on what the job holds and put it back if something is wrong.
         let before = self.save(job);
         let result = self.try_release(job, release);
@@ -193,7 +255,10 @@ impl Engine {
             }
         }
         let left = self.save(job);
-        let left = left.into_iter().map(|(pos, _)| self.tree.slots[pos as usize].vertex).collect();
+        let left = left
+            .into_iter()
+            .map(|(pos, _)| self.tree.slots[pos as usize].vertex)
+            .collect();
         if result == Ok(true) {
             self.leave(job, left);
         } else if let Some(known) = self.jobs.get_mut(&job) {
@@ -210,10 +275,15 @@ impl Engine {
                 for &vertex in vertices {
                     let pos = self.position(vertex)?;
                     self.materialize(pos, job);
-                    let held = self.held(pos, job).filter(|held| held.user && !held.reserved);
-                    let amount = held
-                        .and_then(|held| held.planned)
-                        .ok_or_else(|| Error::NotHeld { job, path: self.path(vertex) })?;
+                    let held = self
+                        .held(pos, job)
+                        .filter(|held| held.user && !held.reserved);
+                    let amount =
+                        held.and_then(|held| held.planned)
+                            .ok_or_else(|| Error::NotHeld {
+                                job,
+                                path: self.path(vertex),
+                            })?;
                     self.plan_mut(pos).remove(job);
                     self.sweep(pos);
                     let entry = freed.entry(self.graph.rank(vertex)).or_default();
@@ -228,7 +298,9 @@ impl Engine {
                     for pos in vertices {
                         entry.1 = Some(self.higher(entry.1, pos));
                         self.materialize(pos, job);
-                        let Some(held) = self.held(pos, job).filter(|held| held.tagged) else { continue };
+                        let Some(held) = self.held(pos, job).filter(|held| held.tagged) else {
+                            continue;
+                        };
                         let kind = self.tree.slots[pos as usize].kind;
                         if let Some(amount) = held.planned {
                             *entry.0.entry(kind).or_default() += amount;
@@ -243,7 +315,10 @@ impl Engine {
             return Err(Error::NothingAtRank { job, rank });
         }
         if freed.is_empty() {
-            return Err(Error::NotHeld { job, path: "anything of it".to_owned() });
+            return Err(Error::NotHeld {
+                job,
+                path: "anything of it".to_owned(),
+            });
         }
         let mut above: BTreeMap<u32, Amounts> = BTreeMap::new();
         for (amounts, top) in freed.values() {
@@ -270,16 +345,29 @@ impl Engine {
     /// job is no longer known there; what it holds of the vertex itself stays until its end.
     pub(super) fn reduce(&mut self, pos: u32, job: JobId, amounts: &Amounts) -> Result<(), Error> {
         let slot = self.tree.slots[pos as usize];
-        let Some(held) = self.held(pos, job) else { return Ok(()) };
-        let (true, Some(counts)) = (held.tagged, &held.counts) else { return Ok(()) };
+        let Some(held) = self.held(pos, job) else {
+            return Ok(());
+        };
+        let (true, Some(counts)) = (held.tagged, &held.counts) else {
+            return Ok(());
+        };
         let mut counts = counts.clone();
         for (lane, kind) in self.aggregates.lanes(slot.kind).iter().enumerate() {
-            let Some(count) = counts.get_mut(lane).filter(|count| **count != -1) else { continue };
+            let Some(count) = counts.get_mut(lane).filter(|count| **count != -1) else {
+                continue;
+            };
             let amount = amounts.get(kind).copied().unwrap_or(0);
             if amount > *count {
-                return Err(Error::NotHeld { job, path: self.path(slot.vertex) });
+                return Err(Error::NotHeld {
+                    job,
+                    path: self.path(slot.vertex),
+                });
             }
-            *count = if amount == *count { -1 } else { *count - amount };
+            *count = if amount == *count {
+                -1
+            } else {
+                *count - amount
+            };
         }
         let gone = counts.iter().all(|&count| count == -1);
         self.change(pos, job, |held| {
@@ -293,15 +381,22 @@ impl Engine {
     // ---- helpers -----------------------------------------------------------------------------
 
     pub(super) fn position(&self, vertex: VertexId) -> Result<u32, Error> {
-        self.tree.position(vertex).ok_or(Error::UnknownVertex(vertex))
+        self.tree
+            .position(vertex)
+            .ok_or(Error::UnknownVertex(vertex))
     }
 
     pub(super) fn path(&self, vertex: VertexId) -> String {
-        self.graph.path(self.tree.subsystem, vertex).unwrap_or_else(|| self.graph.name(vertex))
+        self.graph
+            .path(self.tree.subsystem, vertex)
+            .unwrap_or_else(|| self.graph.name(vertex))
     }
 
     fn occupied(&self, job: JobId, vertex: VertexId) -> Error {
-        Error::Occupied { job, path: self.path(vertex) }
+        Error::Occupied {
+            job,
+            path: self.path(vertex),
+        }
     }
 
     pub(super) fn held(&self, pos: u32, job: JobId) -> Option<&Held> {
@@ -317,9 +412,15 @@ impl Engine {
     /// Returns everything that a job holds, by position.
     fn save(&self, job: JobId) -> Vec<(u32, Held)> {
         let vertices = self.jobs.get(&job).map_or(&[][..], |known| &known.vertices);
-        let positions = vertices.iter().filter_map(|&vertex| self.tree.position(vertex));
+        let positions = vertices
+            .iter()
+            .filter_map(|&vertex| self.tree.position(vertex));
         let held = |pos| Some((pos, self.held(pos, job)?.clone()));
-        positions.filter_map(held).collect::<BTreeMap<_, _>>().into_iter().collect()
+        positions
+            .filter_map(held)
+            .collect::<BTreeMap<_, _>>()
+            .into_iter()
+            .collect()
     }
 
     /// Ends a job that leaves `left` held.
@@ -327,14 +428,23 @@ impl Engine {
         if left.is_empty() {
             self.jobs.remove(&job);
         } else if let Some(known) = self.jobs.get_mut(&job) {
-            *known = Job { span: known.span, vertices: left, over: true };
+            *known = Job {
+                span: known.span,
+                vertices: left,
+                over: true,
+            };
         }
     }
 
     /// Writes out at `pos` what a job holds there because it holds a subtree further up.
     pub(super) fn materialize(&mut self, pos: u32, job: JobId) {
         let whole = |pos: &u32| self.held(*pos, job).is_some_and(|held| held.subtree);
-        let Some(top) = std::iter::once(pos).chain(self.tree.ancestors(pos)).find(whole) else { return };
+        let Some(top) = std::iter::once(pos)
+            .chain(self.tree.ancestors(pos))
+            .find(whole)
+        else {
+            return;
+        };
         let mut line: Vec<u32> = std::iter::once(pos)
             .chain(self.tree.ancestors(pos))
             .take_while(|&above| above != top)
@@ -347,7 +457,9 @@ impl Engine {
 
     /// Replaces the hold of a whole subtree by one of its top and one of each child's subtree.
     fn split(&mut self, pos: u32, job: JobId) {
-        let Some(held) = self.held(pos, job).filter(|held| held.subtree).cloned() else { return };
+        let Some(held) = self.held(pos, job).filter(|held| held.subtree).cloned() else {
+            return;
+        };
         self.plan_mut(pos).change(job, |held| held.subtree = false);
         for child in self.tree.children(pos).to_vec() {
             let slot = self.tree.slots[child as usize];
@@ -369,7 +481,9 @@ impl Engine {
     pub(super) fn at_rank(&self, rank: i64) -> Option<Vec<u32>> {
         let here = |&vertex: &VertexId| self.graph.rank(vertex) == rank;
         let positions = self.graph.vertices().filter(here);
-        let positions: Vec<u32> = positions.filter_map(|vertex| self.tree.position(vertex)).collect();
+        let positions: Vec<u32> = positions
+            .filter_map(|vertex| self.tree.position(vertex))
+            .collect();
         (!positions.is_empty()).then_some(positions)
     }
 
@@ -382,8 +496,9 @@ impl Engine {
         }
     }
 
-    /// Takes everything that anybody holds away from vertices and returns, by rank, how much was
-    /// allocated of each type, and the jobs concerned.
+    /// Takes everything that anybody holds away from vertices and returns how much was allocated of
+    /// each type, and the jobs concerned. As in Fluxion, the vertices stay in use by nobody, which
+    /// shows where they are not removed after all.
     pub(super) fn clear(&mut self, positions: &[u32]) -> (Amounts, BTreeSet<JobId>) {
         let mut amounts = Amounts::new();
         let mut jobs = BTreeSet::new();
@@ -392,7 +507,12 @@ impl Engine {
                 .chain(self.tree.ancestors(pos))
                 .filter_map(|above| self.plan(above))
                 .filter(|plan| plan.has_subtree())
-                .flat_map(|plan| plan.held().iter().filter(|(_, held)| held.subtree).map(|(&job, _)| job))
+                .flat_map(|plan| {
+                    plan.held()
+                        .iter()
+                        .filter(|(_, held)| held.subtree)
+                        .map(|(&job, _)| job)
+                })
                 .collect();
             for job in above {
                 self.materialize(pos, job);
@@ -409,6 +529,17 @@ impl Engine {
                     jobs.insert(job);
                 }
                 self.plan_mut(pos).remove(job);
+                if held.user {
+                    let user = Held {
+                        planned: None,
+                        tagged: false,
+                        subtree: false,
+                        counts: None,
+                        ..held
+                    };
+                    let nobody = self.nobody();
+                    self.plan_mut(pos).insert(nobody, user);
+                }
             }
             self.sweep(pos);
         }

@@ -33,7 +33,10 @@ impl MatchOp {
         [
             ("allocate", Self::Allocate),
             ("allocate_orelse_reserve", Self::AllocateOrelseReserve),
-            ("allocate_with_satisfiability", Self::AllocateWithSatisfiability),
+            (
+                "allocate_with_satisfiability",
+                Self::AllocateWithSatisfiability,
+            ),
             ("satisfiability", Self::Satisfiability),
             ("without_allocating", Self::WithoutAllocating),
             ("without_allocating_future", Self::WithoutAllocatingFuture),
@@ -49,7 +52,10 @@ impl MatchOp {
     }
 
     fn asks_for_satisfiability(self) -> bool {
-        matches!(self, Self::Satisfiability | Self::AllocateWithSatisfiability)
+        matches!(
+            self,
+            Self::Satisfiability | Self::AllocateWithSatisfiability
+        )
     }
 }
 
@@ -105,7 +111,9 @@ impl Engine {
         self.stats = Stats::default();
         self.failure = Failure::Nothing;
         if jobspec.resources.is_empty() {
-            return Err(Error::Request("the jobspec asks for no resources".to_owned()));
+            return Err(Error::Request(
+                "the jobspec asks for no resources".to_owned(),
+            ));
         }
         if op.allocates() && self.job(job).is_some() {
             return Err(Error::JobExists(job));
@@ -113,7 +121,12 @@ impl Engine {
         let system = &jobspec.attributes.system;
         let demand = Demand::compile(jobspec, &self.graph, &self.filters[0], self.slots())?;
         let duration = self.duration(system.duration)?;
-        let plea = Plea { demand, duration, constraint: system.constraints.as_ref(), now };
+        let plea = Plea {
+            demand,
+            duration,
+            constraint: system.constraints.as_ref(),
+            now,
+        };
         if op == MatchOp::Satisfiability {
             return match self.search_ever(&plea) {
                 Ok(_) => Ok(Outcome::Satisfiable),
@@ -122,9 +135,15 @@ impl Engine {
         }
         match self.schedule(op, &plea) {
             Err(failure) => outcome_of(failure),
-            Ok((at, selection)) => {
-                self.settle(op, &plea, job, at, &selection, system.queue.as_deref(), visitor)
-            }
+            Ok((at, selection)) => self.settle(
+                op,
+                &plea,
+                job,
+                at,
+                &selection,
+                system.queue.as_deref(),
+                visitor,
+            ),
         }
     }
 
@@ -141,7 +160,10 @@ impl Engine {
         if seconds == 0.0 {
             return Ok(most);
         }
-        #[allow(clippy::cast_possible_truncation, reason = "checked against the horizon")]
+        #[allow(
+            clippy::cast_possible_truncation,
+            reason = "checked against the horizon"
+        )]
         Ok(seconds.ceil() as i64)
     }
 
@@ -187,18 +209,26 @@ impl Engine {
     /// Refuses at a glance what there are not enough nodes for.
     fn precheck(&self, op: MatchOp, plea: &Plea<'_>) -> Result<(), Failure> {
         let wanted = need(&plea.demand.needs, Graph::NODE);
-        let refusal =
-            if op.asks_for_satisfiability() { Failure::Unsatisfiable } else { Failure::Busy };
+        let refusal = if op.asks_for_satisfiability() {
+            Failure::Unsatisfiable
+        } else {
+            Failure::Busy
+        };
         if wanted > self.nodes_up {
             return Err(refusal);
         }
-        let Some(constraint) = plea.constraint else { return Ok(()) };
+        let Some(constraint) = plea.constraint else {
+            return Ok(());
+        };
         // Only the present counts where nothing later is of use.
         let at = match op {
             MatchOp::Allocate | MatchOp::WithoutAllocating => plea.now,
             _ => self.options.horizon - 1,
         };
-        let window = Interval { start: at, end: at.saturating_add(plea.duration) };
+        let window = Interval {
+            start: at,
+            end: at.saturating_add(plea.duration),
+        };
         let fits = |&pos: &u32| {
             let slot = self.tree.slots[pos as usize];
             slot.kind == Graph::NODE
@@ -207,17 +237,28 @@ impl Engine {
                 && self.free_during(pos, window) == 1
         };
         let wanted = usize::try_from(wanted).unwrap_or(0);
-        let found = (0..self.tree.len()).filter_map(|pos| u32::try_from(pos).ok()).filter(fits);
-        if found.take(wanted).count() < wanted { Err(refusal) } else { Ok(()) }
+        let found = (0..self.tree.len())
+            .filter_map(|pos| u32::try_from(pos).ok())
+            .filter(fits);
+        if found.take(wanted).count() < wanted {
+            Err(refusal)
+        } else {
+            Ok(())
+        }
     }
 
     /// Returns how much of a vertex is free in `window`.
     pub(super) fn free_during(&self, pos: u32, window: Interval) -> i64 {
-        let above = |pos: u32| self.plan(pos).is_some_and(|plan| plan.subtree_held_during(window));
+        let above = |pos: u32| {
+            self.plan(pos)
+                .is_some_and(|plan| plan.subtree_held_during(window))
+        };
         if self.tree.ancestors(pos).any(above) {
             return 0;
         }
-        let planned = self.plan(pos).map_or(0, |plan| plan.planned_during(window.start, window.end));
+        let planned = self
+            .plan(pos)
+            .map_or(0, |plan| plan.planned_during(window.start, window.end));
         self.tree.sizes[pos as usize] - planned
     }
 
@@ -226,7 +267,10 @@ impl Engine {
         let root = self.tree.slots[0];
         let totals = self.aggregates.totals(root.totals)?;
         let lanes = self.aggregates.lanes(root.kind);
-        let wanted: Vec<i64> = lanes.iter().map(|&kind| need(&plea.demand.needs, kind)).collect();
+        let wanted: Vec<i64> = lanes
+            .iter()
+            .map(|&kind| need(&plea.demand.needs, kind))
+            .collect();
         let most = totals.first()?.checked_sub(*wanted.first()?)?;
         if most < 0 {
             return None;
@@ -248,7 +292,10 @@ impl Engine {
     }
 
     fn search_at(&mut self, plea: &Plea<'_>, at: i64) -> Result<Selection, Failure> {
-        let window = Interval { start: at, end: at.saturating_add(plea.duration) };
+        let window = Interval {
+            start: at,
+            end: at.saturating_add(plea.duration),
+        };
         let aim = Aim {
             window,
             respect_status: true,
@@ -262,7 +309,10 @@ impl Engine {
     /// Searches at a time when nothing is held any more, among all that could be up.
     fn search_ever(&mut self, plea: &Plea<'_>) -> Result<Selection, Failure> {
         let aim = Aim {
-            window: Interval { start: i64::MAX - plea.duration - 1, end: i64::MAX - 1 },
+            window: Interval {
+                start: i64::MAX - plea.duration - 1,
+                end: i64::MAX - 1,
+            },
             respect_status: false,
             respect_overruns: false,
             constraint: plea.constraint,
@@ -278,7 +328,10 @@ impl Engine {
         let parts = self.parts(&self.exclusive);
         let mut search = Search::new(parts, aim, &self.options.limits, self.failure);
         let found = search.run(&plea.demand);
-        let Visits { preorder, postorder } = search.visits;
+        let Visits {
+            preorder,
+            postorder,
+        } = search.visits;
         let failure = search.failure();
         self.stats.preorder += preorder;
         self.stats.postorder += postorder;
@@ -309,17 +362,31 @@ impl Engine {
                 expected: "seconds before the end of the resources",
             });
         }
-        let interval = Interval { start: at, end: at.saturating_add(plea.duration).min(horizon) };
-        let taking = if op.allocates() { Taking::Plan } else { Taking::Nothing };
+        let interval = Interval {
+            start: at,
+            end: at.saturating_add(plea.duration).min(horizon),
+        };
+        let taking = if op.allocates() {
+            Taking::Plan
+        } else {
+            Taking::Nothing
+        };
         let mut exclusive = self.exclusive.clone();
         exclusive.extend_from_slice(&plea.demand.exclusive_types);
         let kinds = self.filters[0].kinds();
         let parts = self.parts(&exclusive);
-        let Selection { marks, root, labels } = selection;
-        let mut walk =
-            Walk::new(parts, &kinds, marks, labels, taking, interval, &self.touched, visitor);
+        let Selection {
+            marks,
+            root,
+            labels,
+        } = selection;
+        let (touched, drift) = (&self.touched, self.drift);
+        let mut walk = Walk::new(
+            parts, &kinds, marks, labels, taking, interval, touched, drift, visitor,
+        );
         let held = walk.run(*root)?;
         let holds = std::mem::take(&mut walk.holds);
+        self.drift = walk.drift;
         if !held {
             return match self.failure {
                 Failure::NoTime => Err(Error::Unreachable { last: true }),
@@ -335,37 +402,75 @@ impl Engine {
             self.weigh(&holds, Some(plea.now));
             return Ok(Outcome::Matched { at });
         }
-        let span = JobSpan { interval, reserved: at != plea.now };
+        let span = JobSpan {
+            interval,
+            reserved: at != plea.now,
+        };
         self.apply(job, span, &holds, &kinds);
         self.weigh(&holds, Some(plea.now));
-        Ok(if span.reserved { Outcome::Reserved { at } } else { Outcome::Allocated })
+        Ok(if span.reserved {
+            Outcome::Reserved { at }
+        } else {
+            Outcome::Allocated
+        })
     }
 
     /// Writes holds to the planners, in the order given: what is below a vertex comes before it.
-    pub(super) fn apply(
-        &mut self,
-        job: JobId,
-        span: JobSpan,
-        holds: &[Hold],
-        kinds: &[TypeId],
-    ) {
+    pub(super) fn apply(&mut self, job: JobId, span: JobSpan, holds: &[Hold], kinds: &[TypeId]) {
         let mut vertices = self.succeed(job, holds);
         vertices.reserve(holds.len());
         for hold in holds {
-            let held = self.held_of(span, hold, kinds);
+            let mut held = self.held_of(span, hold, kinds);
+            if let Some(n_lanes) = hold.overfull {
+                self.strand(hold.pos, n_lanes, &mut held);
+            }
             self.plan_mut(hold.pos).insert(job, held);
             vertices.push(self.tree.slots[hold.pos as usize].vertex);
         }
-        self.jobs.insert(job, Job { span, vertices, over: false });
+        self.jobs.insert(
+            job,
+            Job {
+                span,
+                vertices,
+                over: false,
+            },
+        );
+    }
+
+    /// Lets the first aggregates of a hold be nobody's, and the hold be without any.
+    fn strand(&mut self, pos: u32, n_lanes: usize, held: &mut Held) {
+        let Some(mut counts) = held.counts.take() else {
+            return;
+        };
+        if n_lanes == 0 {
+            return;
+        }
+        counts[n_lanes..].fill(-1);
+        let stray = Held {
+            planned: None,
+            user: false,
+            tagged: false,
+            subtree: false,
+            counts: Some(counts),
+            ..held.clone()
+        };
+        let nobody = self.nobody();
+        self.plan_mut(pos).insert(nobody, stray);
     }
 
     fn held_of(&self, span: JobSpan, hold: &Hold, kinds: &[TypeId]) -> Held {
         let slot = self.tree.slots[hold.pos as usize];
-        let counts = hold.sums.as_ref().filter(|_| self.aggregates.totals(slot.totals).is_some());
+        let counts = hold
+            .sums
+            .as_ref()
+            .filter(|_| self.aggregates.totals(slot.totals).is_some());
         let lanes = self.aggregates.lanes(slot.kind);
         let counts = counts.map(|sums| {
             let column = |kind| kinds.iter().position(|known| *known == kind);
-            lanes.iter().map(|&kind| column(kind).map_or(0, |column| sums[column])).collect()
+            lanes
+                .iter()
+                .map(|&kind| column(kind).map_or(0, |column| sums[column]))
+                .collect()
         });
         Held {
             interval: span.interval,
@@ -385,7 +490,11 @@ impl Engine {
             return;
         }
         for hold in holds.iter().filter(|hold| hold.tagged) {
-            let end = if hold.subtree { self.tree.slots[hold.pos as usize].end } else { hold.pos + 1 };
+            let end = if hold.subtree {
+                self.tree.slots[hold.pos as usize].end
+            } else {
+                hold.pos + 1
+            };
             for pos in hold.pos..end {
                 let parent = self.tree.ancestors(pos).next();
                 if let (Some(parent), Some(weight)) = (parent, self.weight_of(pos, now)) {
@@ -401,8 +510,14 @@ impl Engine {
         let slot = self.tree.slots[pos as usize];
         let total = *self.aggregates.totals(slot.totals)?.last()?;
         let Some(now) = now else { return Some(0) };
-        let second = Interval { start: now, end: now.saturating_add(1) };
-        let above = |pos| self.plan(pos).is_some_and(|plan| plan.subtree_held_during(second));
+        let second = Interval {
+            start: now,
+            end: now.saturating_add(1),
+        };
+        let above = |pos| {
+            self.plan(pos)
+                .is_some_and(|plan| plan.subtree_held_during(second))
+        };
         if self.tree.ancestors(pos).any(above) {
             return Some(0);
         }
@@ -432,8 +547,8 @@ impl Engine {
         }
     }
 
-    /// Follows marks that somebody else made. Returns what they hold, and whether that is
-    /// anything.
+    /// Follows marks that somebody else made. Returns what they hold, whether that is anything, and
+    /// how much deeper than they are vertices are told to be from now on.
     pub(super) fn follow(
         &self,
         marks: &[Mark],
@@ -441,7 +556,7 @@ impl Engine {
         interval: Interval,
         kinds: &[TypeId],
         visitor: &mut dyn MatchVisitor,
-    ) -> Result<(Vec<Hold>, bool), Error> {
+    ) -> Result<(Vec<Hold>, bool, u32), Error> {
         let labels = rustc_hash::FxHashMap::default();
         let parts = self.parts(&self.exclusive);
         let mut walk = Walk::new(
@@ -452,10 +567,11 @@ impl Engine {
             Taking::Planned,
             interval,
             &self.touched,
+            self.drift,
             visitor,
         );
         let held = walk.run(root)?;
-        Ok((walk.holds, held))
+        Ok((walk.holds, held, walk.drift))
     }
 }
 
@@ -463,10 +579,9 @@ fn outcome_of(failure: Failure) -> Result<Outcome, Error> {
     match failure {
         Failure::Busy | Failure::NoTime | Failure::Nothing => Ok(Outcome::Busy),
         Failure::Unsatisfiable => Ok(Outcome::Unsatisfiable),
-        Failure::Invalid => {
-            Err(Error::Request("a resource below a slot cannot be shared".to_owned()))
-        }
+        Failure::Invalid => Err(Error::Request(
+            "a resource below a slot cannot be shared".to_owned(),
+        )),
         Failure::Limit(what) => Err(Error::Limit { what, limit: 0 }),
     }
 }
-

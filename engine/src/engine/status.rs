@@ -26,12 +26,15 @@ impl Engine {
                 self.write_status(vertex, status);
                 below.insert(vertex);
                 if let Some(pos) = self.tree.position(vertex) {
-                    let slots = &self.tree.slots[pos as usize..self.tree.slots[pos as usize].end as usize];
+                    let slots =
+                        &self.tree.slots[pos as usize..self.tree.slots[pos as usize].end as usize];
                     below.extend(slots.iter().map(|slot| slot.vertex));
                 }
             }
         }
-        let nodes = below.iter().filter(|&&vertex| self.graph.kind(vertex) == Graph::NODE);
+        let nodes = below
+            .iter()
+            .filter(|&&vertex| self.graph.kind(vertex) == Graph::NODE);
         let size = |&vertex: &VertexId| i64::try_from(self.graph.size(vertex)).unwrap_or(i64::MAX);
         self.count_nodes(nodes.map(size).sum(), status);
         Ok(())
@@ -42,9 +45,15 @@ impl Engine {
     pub fn set_rank_status(&mut self, ranks: impl IntoIterator<Item = i64>, status: Status) {
         let mut changed = 0;
         for rank in ranks {
-            let Some(positions) = self.at_rank(rank) else { continue };
-            let top = positions.into_iter().fold(None, |top, pos| Some(self.higher(top, pos)));
-            let Some(vertex) = top.map(|top| self.tree.slots[top as usize].vertex) else { continue };
+            let Some(positions) = self.at_rank(rank) else {
+                continue;
+            };
+            let top = positions
+                .into_iter()
+                .fold(None, |top, pos| Some(self.higher(top, pos)));
+            let Some(vertex) = top.map(|top| self.tree.slots[top as usize].vertex) else {
+                continue;
+            };
             if self.graph.status(vertex) != status {
                 self.write_status(vertex, status);
                 changed += 1;

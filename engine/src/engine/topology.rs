@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{Engine, compile};
+use crate::booking::OnFault;
 use crate::filter::Filters;
 use crate::planner::ChildOrder;
 use crate::{Error, Graph, VertexId};
@@ -36,15 +37,21 @@ impl Engine {
         self.detach(&[pos], &[pos])
     }
 
-    /// Removes the vertices of `ranks`, with what jobs hold there.
+    /// Removes the vertices of `ranks`, with what jobs hold there. `on_fault` says what becomes of
+    /// what jobs held there when a fault is found and nothing is removed.
     ///
     /// # Errors
     ///
     /// [`Error::UnknownRank`]; [`Error::NotHeld`] when what jobs hold above does not add up.
-    pub fn remove_ranks(&mut self, ranks: &[i64]) -> Result<(), Error> {
-        let before = (self.tree.clone(), self.plans.clone(), self.touched.clone(), self.jobs.clone());
+    pub fn remove_ranks(&mut self, ranks: &[i64], on_fault: OnFault) -> Result<(), Error> {
+        let before = (
+            self.tree.clone(),
+            self.plans.clone(),
+            self.touched.clone(),
+            self.jobs.clone(),
+        );
         let result = self.try_remove_ranks(ranks);
-        if result.is_err() {
+        if result.is_err() && on_fault == OnFault::Restore {
             (self.tree, self.plans, self.touched, self.jobs) = before;
         }
         result
@@ -59,7 +66,10 @@ impl Engine {
             let positions = self.at_rank(rank).ok_or(Error::UnknownRank(rank))?;
             let (amounts, concerned) = self.clear(&positions);
             jobs.extend(concerned);
-            let Some(top) = positions.iter().fold(None, |top, &pos| Some(self.higher(top, pos))) else {
+            let Some(top) = positions
+                .iter()
+                .fold(None, |top, &pos| Some(self.higher(top, pos)))
+            else {
                 continue;
             };
             freed.push((top, amounts));
@@ -98,7 +108,11 @@ impl Engine {
                 gone.extend(slots.iter().map(|slot| slot.vertex));
             }
         } else {
-            gone.extend(vertices.iter().map(|&pos| self.tree.slots[pos as usize].vertex));
+            gone.extend(
+                vertices
+                    .iter()
+                    .map(|&pos| self.tree.slots[pos as usize].vertex),
+            );
         }
         gone.sort_unstable();
         gone.dedup();
@@ -113,13 +127,16 @@ impl Engine {
         let mut trees = compile(&graph, &self.options.subsystems, &mut filters)?;
         let (tree, aggregates) = trees.remove(0);
         let old_aggregates = std::mem::replace(&mut self.aggregates, aggregates);
-        self.tree = tree;
+        let old_tree = std::mem::replace(&mut self.tree, tree);
         self.auxiliary = trees;
         self.filters = filters;
         self.graph = graph;
         self.touched.clear();
-        let numbers: Vec<(u32, VertexId)> =
-            self.plans.iter().map(|(number, plan)| (number, plan.vertex)).collect();
+        let numbers: Vec<(u32, VertexId)> = self
+            .plans
+            .iter()
+            .map(|(number, plan)| (number, plan.vertex))
+            .collect();
         for (number, vertex) in numbers {
             let Some(pos) = self.tree.position(vertex) else {
                 self.plans.remove(number);
@@ -127,11 +144,22 @@ impl Engine {
             };
             let kind = self.graph.kind(vertex);
             let tracked = self.tree.slots[pos as usize].totals;
-            let tracked = self.aggregates.totals(tracked).map_or(&[][..], |_| self.aggregates.lanes(kind));
+            let tracked = self
+                .aggregates
+                .totals(tracked)
+                .map_or(&[][..], |_| self.aggregates.lanes(kind));
             let before = old_aggregates.lanes(kind);
-            let from: Vec<Option<usize>> =
-                tracked.iter().map(|kind| before.iter().position(|old| old == kind)).collect();
-            let same = before.len() == from.len() && from.iter().enumerate().all(|(i, from)| *from == Some(i));
+            let from: Vec<Option<usize>> = tracked
+                .iter()
+                .map(|kind| before.iter().position(|old| old == kind))
+                .collect();
+            let same = before.len() == from.len()
+                && from.iter().enumerate().all(|(i, from)| *from == Some(i));
+            let old_totals = old_tree
+                .position(vertex)
+                .map(|pos| old_tree.slots[pos as usize].totals);
+            let old_totals = old_totals.and_then(|totals| old_aggregates.totals(totals));
+            let totals = self.aggregates.totals(self.tree.slots[pos as usize].totals);
             self.tree.slots[pos as usize].plan = number;
             self.touched.insert(pos);
             let children = self.tree.children(pos).iter().map(|&child| {
@@ -142,6 +170,13 @@ impl Engine {
             if let Some(plan) = self.plans.get_mut(number) {
                 if !same {
                     plan.rearrange(&from);
+                }
+                for (lane, from) in from.iter().enumerate() {
+                    let before = from.and_then(|from| old_totals?.get(from).copied());
+                    let after = totals.and_then(|totals| totals.get(lane).copied());
+                    if let (Some(before), Some(after)) = (before, after) {
+                        plan.change_total(lane, before, after);
+                    }
                 }
                 if let Some(order) = &mut plan.order {
                     let mut fresh = ChildOrder::new(children.iter().copied());

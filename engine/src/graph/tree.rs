@@ -161,7 +161,8 @@ impl Tree {
                 self.slots[pos].first_child = as_u32(self.children.len());
                 for target in graph.children(self.slots[pos].vertex, self.subsystem) {
                     let child = self.positions[target.index()];
-                    let back = child as usize <= pos && pos < self.slots[child as usize].end as usize;
+                    let back =
+                        child as usize <= pos && pos < self.slots[child as usize].end as usize;
                     if !back {
                         self.children.push(child);
                     }
@@ -190,7 +191,8 @@ impl Tree {
         if !lists.clone().all(ascending) {
             let mut sorted = self.children.clone();
             for pos in lists {
-                sorted[self.child_range(pos)].sort_by_key(|child| std::cmp::Reverse(uniq_id(child)));
+                sorted[self.child_range(pos)]
+                    .sort_by_key(|child| std::cmp::Reverse(uniq_id(child)));
             }
             self.by_uniq_id = Some(sorted);
         }
@@ -218,7 +220,10 @@ impl Tree {
 
     /// Returns the position of a vertex, if the root reaches it.
     pub(crate) fn position(&self, vertex: VertexId) -> Option<u32> {
-        self.positions.get(vertex.index()).copied().filter(|&pos| pos != NO_POSITION)
+        self.positions
+            .get(vertex.index())
+            .copied()
+            .filter(|&pos| pos != NO_POSITION)
     }
 
     /// Returns whether an edge leads from `pos` to a vertex of type `kind`.
@@ -229,7 +234,8 @@ impl Tree {
 
     /// Returns the positions above `pos`, nearest first.
     pub(crate) fn ancestors(&self, pos: u32) -> impl Iterator<Item = u32> {
-        let above = |&pos: &u32| Some(self.slots[pos as usize].parent).filter(|&p| p != NO_POSITION);
+        let above =
+            |&pos: &u32| Some(self.slots[pos as usize].parent).filter(|&p| p != NO_POSITION);
         std::iter::successors(above(&pos), above)
     }
 
@@ -246,7 +252,10 @@ impl Tree {
         self.slots.capacity() * size_of::<Slot>()
             + self.sizes.capacity() * size_of::<i64>()
             + (self.children.capacity() + self.positions.capacity()) * size_of::<u32>()
-            + self.by_uniq_id.as_ref().map_or(0, |sorted| sorted.capacity() * size_of::<u32>())
+            + self
+                .by_uniq_id
+                .as_ref()
+                .map_or(0, |sorted| sorted.capacity() * size_of::<u32>())
     }
 }
 
@@ -256,7 +265,14 @@ fn way_up(slots: &[Slot], pos: u32, vertex: VertexId) -> Option<usize> {
     let start = Some(pos).filter(|&pos| pos != NO_POSITION);
     std::iter::successors(start, above)
         .position(|pos| slots[pos as usize].vertex == vertex)
-        .map(|steps| steps + if slots[pos as usize].vertex == vertex { 2 } else { 0 })
+        .map(|steps| {
+            steps
+                + if slots[pos as usize].vertex == vertex {
+                    2
+                } else {
+                    0
+                }
+        })
 }
 
 fn as_u32(n: usize) -> u32 {

@@ -50,6 +50,9 @@ pub(crate) struct Plan {
     n_allocations: u32,
     n_subtrees: u32,
     n_subtree_allocations: u32,
+    /// By how much the first total changed at times when something was planned then. As in Fluxion,
+    /// the search for a time does not see it until something is planned or ends over that time.
+    unseen: BTreeMap<i64, i64>,
     /// The order in which a first-match policy visits the children, once it is not the initial one.
     pub(crate) order: Option<Box<ChildOrder>>,
 }
@@ -63,6 +66,7 @@ impl Plan {
             n_allocations: 0,
             n_subtrees: 0,
             n_subtree_allocations: 0,
+            unseen: BTreeMap::new(),
             order: None,
         }
     }
@@ -70,7 +74,33 @@ impl Plan {
     /// Returns the first time at or after `from` at which a span with aggregates starts or ends and
     /// for `duration` after which the first tracked type stays at or below `most`.
     pub(crate) fn first_fit(&self, from: i64, duration: i64, most: i64) -> Option<i64> {
-        self.timeline.first_fit(from, duration, most)
+        let mut from = from;
+        loop {
+            let at = self.timeline.first_fit(from, duration, most)?;
+            let unseen = self.unseen.get(&at).copied().unwrap_or(0);
+            if unseen <= 0 || self.tracked_at(at, 0) + unseen <= most {
+                return Some(at);
+            }
+            from = at.checked_add(1)?;
+        }
+    }
+
+    /// Tells the plan that there is another amount of a tracked type below its vertex. Where more
+    /// is taken than there is, what there is counts as taken.
+    pub(crate) fn change_total(&mut self, lane: usize, before: i64, after: i64) {
+        if before == after {
+            return;
+        }
+        if lane == 0 {
+            for time in self.timeline.events() {
+                let left = before - self.tracked_at(time, 0);
+                let change = (left + after - before).max(0) - left;
+                *self.unseen.entry(time).or_default() += change;
+            }
+        }
+        if after < before {
+            self.timeline.clamp(Lanes::TRACKED + lane, after);
+        }
     }
 
     pub(crate) fn held(&self) -> &BTreeMap<JobId, Held> {
@@ -95,7 +125,10 @@ impl Plan {
     /// Returns whether some job holds the whole subtree at some second of `window`.
     pub(crate) fn subtree_held_during(&self, window: Interval) -> bool {
         self.has_subtree()
-            && self.held.values().any(|held| held.subtree && held.interval.overlaps(window))
+            && self
+                .held
+                .values()
+                .any(|held| held.subtree && held.interval.overlaps(window))
     }
 
     /// Returns the amount planned at most in `[start, end)`.
@@ -122,7 +155,11 @@ impl Plan {
     pub(crate) fn insert(&mut self, job: JobId, held: Held) {
         self.enter(&held, 1);
         let previous = self.held.insert(job, held);
-        assert!(previous.is_none(), "job {job} holds {:?} twice", self.vertex);
+        assert!(
+            previous.is_none(),
+            "job {job} holds {:?} twice",
+            self.vertex
+        );
     }
 
     /// Takes out what a job holds.
@@ -145,26 +182,45 @@ impl Plan {
 
     fn enter(&mut self, held: &Held, sign: i32) {
         let Interval { start, end } = held.interval;
-        let events = held.counts.as_ref().is_some_and(|counts| counts.first() != Some(&-1));
+        let events = held
+            .counts
+            .as_ref()
+            .is_some_and(|counts| counts.first() != Some(&-1));
+        if events && !self.unseen.is_empty() {
+            self.unseen.retain(|&time, _| time < start || time >= end);
+        }
         if sign > 0 {
             self.timeline.hold_points(start, end, events);
         }
         let sign = i64::from(sign);
-        self.timeline.add(start, end, Lanes::PLANNED, sign * held.planned.unwrap_or(0));
-        self.timeline.add(start, end, Lanes::USERS, sign * i64::from(held.user));
+        self.timeline
+            .add(start, end, Lanes::PLANNED, sign * held.planned.unwrap_or(0));
+        self.timeline
+            .add(start, end, Lanes::USERS, sign * i64::from(held.user));
         for (lane, &count) in held.counts.iter().flatten().enumerate() {
-            self.timeline.add(start, end, Lanes::TRACKED + lane, sign * count.max(0));
+            self.timeline
+                .add(start, end, Lanes::TRACKED + lane, sign * count.max(0));
         }
         if sign < 0 {
             self.timeline.drop_points(start, end, events);
         }
         let counts = [
-            (&mut self.n_allocations, held.planned.is_some() && !held.reserved),
+            (
+                &mut self.n_allocations,
+                held.planned.is_some() && !held.reserved,
+            ),
             (&mut self.n_subtrees, held.subtree),
-            (&mut self.n_subtree_allocations, held.subtree && !held.reserved),
+            (
+                &mut self.n_subtree_allocations,
+                held.subtree && !held.reserved,
+            ),
         ];
         for (count, counted) in counts {
-            *count = if sign > 0 { *count + u32::from(counted) } else { *count - u32::from(counted) };
+            *count = if sign > 0 {
+                *count + u32::from(counted)
+            } else {
+                *count - u32::from(counted)
+            };
         }
     }
 
@@ -172,12 +228,19 @@ impl Plan {
     pub(crate) fn rearrange(&mut self, from: &[Option<usize>]) {
         let jobs: Vec<(JobId, Held)> = std::mem::take(&mut self.held).into_iter().collect();
         self.timeline = Timeline::new(Lanes::TRACKED + from.len());
-        (self.n_allocations, self.n_subtrees, self.n_subtree_allocations) = (0, 0, 0);
+        (
+            self.n_allocations,
+            self.n_subtrees,
+            self.n_subtree_allocations,
+        ) = (0, 0, 0);
         for (job, mut held) in jobs {
             if let Some(counts) = &mut held.counts {
                 *counts = from
                     .iter()
-                    .map(|lane| lane.and_then(|lane| counts.get(lane).copied()).unwrap_or(-1))
+                    .map(|lane| {
+                        lane.and_then(|lane| counts.get(lane).copied())
+                            .unwrap_or(-1)
+                    })
                     .collect();
             }
             self.insert(job, held);
@@ -207,7 +270,10 @@ pub(crate) struct ChildOrder {
 impl ChildOrder {
     pub(crate) fn new(children: impl Iterator<Item = (VertexId, i64)>) -> Self {
         let sorted = children.map(|(child, uniq_id)| (Reverse(u64::MAX), Reverse(uniq_id), child));
-        Self { weights: FxHashMap::default(), sorted: sorted.collect() }
+        Self {
+            weights: FxHashMap::default(),
+            sorted: sorted.collect(),
+        }
     }
 
     pub(crate) fn weight(&self, child: VertexId) -> u64 {
@@ -217,14 +283,17 @@ impl ChildOrder {
     pub(crate) fn set_weight(&mut self, child: VertexId, uniq_id: i64, weight: u64) {
         let before = self.weights.insert(child, weight).unwrap_or(u64::MAX);
         if before != weight {
-            self.sorted.remove(&(Reverse(before), Reverse(uniq_id), child));
-            self.sorted.insert((Reverse(weight), Reverse(uniq_id), child));
+            self.sorted
+                .remove(&(Reverse(before), Reverse(uniq_id), child));
+            self.sorted
+                .insert((Reverse(weight), Reverse(uniq_id), child));
         }
     }
 
     pub(crate) fn remove(&mut self, child: VertexId, uniq_id: i64) {
         let weight = self.weights.remove(&child).unwrap_or(u64::MAX);
-        self.sorted.remove(&(Reverse(weight), Reverse(uniq_id), child));
+        self.sorted
+            .remove(&(Reverse(weight), Reverse(uniq_id), child));
     }
 }
 
@@ -238,11 +307,15 @@ pub(crate) struct Plans {
 impl Plans {
     pub(crate) fn get(&self, number: u32) -> Option<&Plan> {
         // Number 0 wraps to an index that no vector has.
-        self.plans.get((number as usize).wrapping_sub(1)).and_then(Option::as_ref)
+        self.plans
+            .get((number as usize).wrapping_sub(1))
+            .and_then(Option::as_ref)
     }
 
     pub(crate) fn get_mut(&mut self, number: u32) -> Option<&mut Plan> {
-        self.plans.get_mut((number as usize).wrapping_sub(1)).and_then(Option::as_mut)
+        self.plans
+            .get_mut((number as usize).wrapping_sub(1))
+            .and_then(Option::as_mut)
     }
 
     pub(crate) fn add(&mut self, plan: Plan) -> u32 {
@@ -256,7 +329,10 @@ impl Plans {
     }
 
     pub(crate) fn remove(&mut self, number: u32) -> Option<Plan> {
-        let plan = self.plans.get_mut((number as usize).wrapping_sub(1))?.take();
+        let plan = self
+            .plans
+            .get_mut((number as usize).wrapping_sub(1))?
+            .take();
         if plan.is_some() {
             self.free.push(number);
         }
@@ -265,11 +341,17 @@ impl Plans {
 
     /// Returns plans with their numbers.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u32, &Plan)> {
-        self.plans.iter().zip(1..).filter_map(|(plan, number)| Some((number, plan.as_ref()?)))
+        self.plans
+            .iter()
+            .zip(1..)
+            .filter_map(|(plan, number)| Some((number, plan.as_ref()?)))
     }
 
     pub(crate) fn memory_usage(&self) -> usize {
         self.plans.capacity() * size_of::<Option<Plan>>()
-            + self.iter().map(|(_, plan)| plan.memory_usage()).sum::<usize>()
+            + self
+                .iter()
+                .map(|(_, plan)| plan.memory_usage())
+                .sum::<usize>()
     }
 }

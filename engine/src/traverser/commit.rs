@@ -33,6 +33,9 @@ pub(crate) struct Hold {
     pub(crate) tagged: bool,
     /// What is taken below, by column of [`Walk::kinds`]; `None` when nothing of it is tracked.
     pub(crate) sums: Option<Vec<i64>>,
+    /// How many lanes there is room in before the first one in which there is not. What is taken
+    /// below is then counted in those alone, and never taken out again.
+    pub(crate) overfull: Option<usize>,
 }
 
 /// The walk over a selection.
@@ -49,6 +52,8 @@ pub(crate) struct Walk<'a, 'v> {
     visitor: &'v mut dyn MatchVisitor,
     /// Where the walk was, if some vertex has two parents.
     walked: Vec<bool>,
+    /// How much deeper than it is a vertex is told to be.
+    pub(crate) drift: u32,
     /// What is to be held, in depth-first order: everything below a vertex before the vertex.
     pub(crate) holds: Vec<Hold>,
 }
@@ -83,11 +88,28 @@ impl<'a, 'v> Walk<'a, 'v> {
         taking: Taking,
         window: Interval,
         touched: &'a roaring::RoaringBitmap,
+        drift: u32,
         visitor: &'v mut dyn MatchVisitor,
     ) -> Self {
-        let walked = if parts.tree.shared { vec![false; parts.tree.len()] } else { Vec::new() };
+        let walked = if parts.tree.shared {
+            vec![false; parts.tree.len()]
+        } else {
+            Vec::new()
+        };
         let holds = Vec::new();
-        Self { parts, kinds, marks, labels, taking, window, touched, visitor, walked, holds }
+        Self {
+            parts,
+            kinds,
+            marks,
+            labels,
+            taking,
+            window,
+            touched,
+            visitor,
+            walked,
+            drift,
+            holds,
+        }
     }
 
     /// Walks from the root. Returns whether anything is held.
@@ -97,8 +119,13 @@ impl<'a, 'v> Walk<'a, 'v> {
     /// What the visitor fails with.
     pub(crate) fn run(&mut self, root: Mark) -> Result<bool, Error> {
         let shadow = self.is_exclusive(0);
-        let step =
-            Step { mark: root, depth: 0, shadow, under_exclusive: false, inherited: false };
+        let step = Step {
+            mark: root,
+            depth: 0,
+            shadow,
+            under_exclusive: false,
+            inherited: false,
+        };
         let below = match self.marks {
             [first, rest @ ..] if first.pos == 0 => rest,
             marks => marks,
@@ -107,7 +134,9 @@ impl<'a, 'v> Walk<'a, 'v> {
     }
 
     fn is_exclusive(&self, pos: u32) -> bool {
-        self.parts.exclusive.contains(&self.parts.tree.slots[pos as usize].kind)
+        self.parts
+            .exclusive
+            .contains(&self.parts.tree.slots[pos as usize].kind)
     }
 
     /// Walks a vertex; `marks` are those below it.
@@ -126,11 +155,18 @@ impl<'a, 'v> Walk<'a, 'v> {
             && self.is_free(pos, size);
         let inherited = step.inherited || whole;
 
-        let mut below = Below { step, inherited, exclusive, held: false, sums: None };
+        let mut below = Below {
+            step,
+            inherited,
+            exclusive,
+            held: false,
+            sums: None,
+        };
         if let Some(walked) = self.walked.get_mut(pos as usize) {
             *walked = true;
             for &child in tree.children(pos) {
-                let marked = marks.binary_search_by_key(&(child, pos), |mark| (mark.pos, mark.from));
+                let marked =
+                    marks.binary_search_by_key(&(child, pos), |mark| (mark.pos, mark.from));
                 let mark = match marked {
                     _ if shadow => self.shadow(child),
                     Ok(at) => marks[at],
@@ -155,30 +191,63 @@ impl<'a, 'v> Walk<'a, 'v> {
                     marks = rest; // the way to it is not marked
                     continue;
                 }
-                let (inside, after) = rest.split_at(rest.partition_point(|mark| mark.pos < slot.end));
+                let (inside, after) =
+                    rest.split_at(rest.partition_point(|mark| mark.pos < slot.end));
                 marks = after;
                 self.child(&mut below, mark, false, inside)?;
             }
         }
-        let Below { held: held_below, mut sums, .. } = below;
+        let Below {
+            held: held_below,
+            mut sums,
+            ..
+        } = below;
 
         if !held_below && !exclusive {
-            return Ok(Passed { held: false, sums: None });
+            return Ok(Passed {
+                held: false,
+                sums: None,
+            });
         }
         let needs = if step.shadow { size } else { step.mark.needs };
         if self.taking == Taking::Plan && exclusive && !self.is_free(pos, needs) {
             // Somebody else has it: it stays theirs and is not told of.
-            return Ok(Passed { held: true, sums: None });
+            self.drift += 1;
+            return Ok(Passed {
+                held: true,
+                sums: None,
+            });
         }
+        let overfull = if step.inherited {
+            None
+        } else {
+            self.overfull(pos, sums.as_deref())
+        };
         if !step.inherited {
             let planned = (exclusive && self.taking == Taking::Plan).then_some(needs);
-            self.holds.push(Hold { pos, planned, subtree: whole, tagged: true, sums: sums.clone() });
+            let subtree = whole && overfull.is_none();
+            let sums = sums.clone();
+            self.holds.push(Hold {
+                pos,
+                planned,
+                subtree,
+                tagged: true,
+                sums,
+                overfull,
+            });
+        }
+        if overfull.is_some() {
+            self.drift += 1;
+            return Ok(Passed {
+                held: true,
+                sums: None,
+            });
         }
         self.visitor.vertex(
             self.parts.graph,
             &EmittedVertex {
                 vertex: tree.slots[pos as usize].vertex,
-                depth: step.depth,
+                depth: step.depth + self.drift,
                 needs: u64::try_from(needs).unwrap_or(0),
                 exclusive,
                 under_exclusive: step.under_exclusive,
@@ -188,7 +257,11 @@ impl<'a, 'v> Walk<'a, 'v> {
         )?;
         let kind = tree.slots[pos as usize].kind;
         if let Some(column) = self.kinds.iter().position(|known| *known == kind) {
-            let taken = if exclusive { size } else { size.saturating_sub(needs) };
+            let taken = if exclusive {
+                size
+            } else {
+                size.saturating_sub(needs)
+            };
             let n = self.kinds.len();
             let sum = &mut sums.get_or_insert_with(|| vec![0; n])[column];
             *sum = sum.saturating_add(taken);
@@ -197,7 +270,12 @@ impl<'a, 'v> Walk<'a, 'v> {
     }
 
     fn shadow(&self, pos: u32) -> Mark {
-        Mark { pos, from: 0, needs: self.parts.tree.sizes[pos as usize], exclusive: true }
+        Mark {
+            pos,
+            from: 0,
+            needs: self.parts.tree.sizes[pos as usize],
+            exclusive: true,
+        }
     }
 
     fn child(
@@ -244,10 +322,38 @@ impl<'a, 'v> Walk<'a, 'v> {
         pos + 1 >= end || self.touched.range_cardinality(pos + 1..end) == 0
     }
 
+    /// Returns the first lane without room for what is taken below a vertex.
+    fn overfull(&self, pos: u32, sums: Option<&[i64]>) -> Option<usize> {
+        let slot = self.parts.tree.slots[pos as usize];
+        let (totals, plan) = (
+            self.parts.aggregates.totals(slot.totals)?,
+            self.parts.plans.get(slot.plan)?,
+        );
+        if self.taking == Taking::Nothing {
+            return None;
+        }
+        let sums = sums?;
+        let Interval { start, end } = self.window;
+        let lanes = self.parts.aggregates.lanes(slot.kind);
+        lanes
+            .iter()
+            .zip(totals)
+            .enumerate()
+            .position(|(lane, (kind, &total))| {
+                let column = self.kinds.iter().position(|known| known == kind);
+                let taken = column.map_or(0, |column| sums[column]);
+                taken > total.saturating_sub(plan.tracked_during(start, end, lane))
+            })
+    }
+
     fn is_free(&self, pos: u32, needs: i64) -> bool {
         let slot = self.parts.tree.slots[pos as usize];
         let Interval { start, end } = self.window;
-        let planned = self.parts.plans.get(slot.plan).map_or(0, |plan| plan.planned_during(start, end));
+        let planned = self
+            .parts
+            .plans
+            .get(slot.plan)
+            .map_or(0, |plan| plan.planned_during(start, end));
         needs <= self.parts.tree.sizes[pos as usize] - planned
     }
 }

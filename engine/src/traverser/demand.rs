@@ -55,12 +55,26 @@ impl Demand {
         filters: &Filters,
         slots: Slots,
     ) -> Result<Self, Error> {
-        let mut compiler =
-            Compiler { graph, filters, slots, exclusive_types: Vec::new(), has_labels: false };
+        let mut compiler = Compiler {
+            graph,
+            filters,
+            slots,
+            exclusive_types: Vec::new(),
+            has_labels: false,
+        };
         let mut needs = Needs::new();
         let resources = compiler.requests(&jobspec.resources, &mut needs)?;
-        let Compiler { exclusive_types, has_labels, .. } = compiler;
-        Ok(Self { resources, needs, exclusive_types, has_labels })
+        let Compiler {
+            exclusive_types,
+            has_labels,
+            ..
+        } = compiler;
+        Ok(Self {
+            resources,
+            needs,
+            exclusive_types,
+            has_labels,
+        })
     }
 }
 
@@ -81,7 +95,10 @@ impl Compiler<'_> {
         let mut requests = Vec::with_capacity(resources.len());
         for resource in resources {
             let kind = self.graph.type_id(&resource.kind).ok_or_else(|| {
-                Error::Request(format!("resource type `{}` is unknown to the graph", resource.kind))
+                Error::Request(format!(
+                    "resource type `{}` is unknown to the graph",
+                    resource.kind
+                ))
             })?;
             if resource.exclusive == Some(true) && !self.exclusive_types.contains(&kind) {
                 self.exclusive_types.push(kind);
@@ -139,7 +156,10 @@ fn lower(needs: &mut Needs, kind: TypeId, amount: i64) {
 
 /// Returns how much of `kind` is needed.
 pub(crate) fn need(needs: &Needs, kind: TypeId) -> i64 {
-    needs.iter().find(|entry| entry.0 == kind).map_or(0, |entry| entry.1)
+    needs
+        .iter()
+        .find(|entry| entry.0 == kind)
+        .map_or(0, |entry| entry.1)
 }
 
 /// Returns whether a node satisfies a constraint (RFC 31). As in Fluxion, `or` of nothing is false
@@ -149,7 +169,8 @@ pub(crate) fn satisfies(graph: &Graph, vertex: VertexId, constraint: &Constraint
         Constraint::Any => true,
         Constraint::Properties(properties) => properties.iter().all(|property| {
             let known = graph.properties(vertex);
-            known.is_some_and(|known| known.contains_key(property.name.as_str())) != property.negated
+            known.is_some_and(|known| known.contains_key(property.name.as_str()))
+                != property.negated
         }),
         Constraint::Hostlist(hosts) => hosts.contains(&graph.name(vertex)),
         Constraint::Ranks(ranks) => {

@@ -105,7 +105,12 @@ pub(crate) struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    pub(crate) fn new(parts: Parts<'a>, aim: Aim<'a>, limits: &'a Limits, failure: Failure) -> Self {
+    pub(crate) fn new(
+        parts: Parts<'a>,
+        aim: Aim<'a>,
+        limits: &'a Limits,
+        failure: Failure,
+    ) -> Self {
         Self {
             parts,
             aim,
@@ -113,7 +118,11 @@ impl<'a> Search<'a> {
             preferences: parts.policy.preferences(),
             first_match: parts.policy.first_match(),
             choices: Vec::new(),
-            seen: if parts.tree.shared { vec![false; parts.tree.len()] } else { Vec::new() },
+            seen: if parts.tree.shared {
+                vec![false; parts.tree.len()]
+            } else {
+                Vec::new()
+            },
             labels: FxHashMap::default(),
             has_labels: false,
             failure,
@@ -155,7 +164,12 @@ impl<'a> Search<'a> {
         self.has_labels = has_labels;
         let root_kind = self.parts.tree.slots[0].kind;
         let exclusive = wants_exclusive(resources, root_kind);
-        let above = Above { pristine: true, exclusive, score: 0, overrun: false };
+        let above = Above {
+            pristine: true,
+            exclusive,
+            score: 0,
+            overrun: false,
+        };
         let mut scores = Scores::new();
         let Some(root_exclusive) = self.visit(0, resources, above, &mut scores) else {
             return Err(self.failure);
@@ -173,8 +187,17 @@ impl<'a> Search<'a> {
             self.failure
         })?;
         let marks = self.mark(&scores, root_choice);
-        let root = Mark { pos: 0, from: 0, needs: root_needs, exclusive: root_exclusive };
-        Ok(Selection { marks, root, labels: std::mem::take(&mut self.labels) })
+        let root = Mark {
+            pos: 0,
+            from: 0,
+            needs: root_needs,
+            exclusive: root_exclusive,
+        };
+        Ok(Selection {
+            marks,
+            root,
+            labels: std::mem::take(&mut self.labels),
+        })
     }
 
     /// Chooses at the top and returns how much of the root is needed.
@@ -185,7 +208,12 @@ impl<'a> Search<'a> {
             if count == 0 {
                 return None;
             }
-            scores.choose(resource.kind, i64::from(count), self.preferences.top, &mut runs);
+            scores.choose(
+                resource.kind,
+                i64::from(count),
+                self.preferences.top,
+                &mut runs,
+            );
         }
         let mut root_needs = 1;
         for resource in resources {
@@ -198,7 +226,10 @@ impl<'a> Search<'a> {
             }
         }
         let nothing_left = scores.evals.iter().any(|evals| evals.qualified == 0)
-            || scores.auxiliary.iter().any(|&(_, _, qualified)| qualified == 0);
+            || scores
+                .auxiliary
+                .iter()
+                .any(|&(_, _, qualified)| qualified == 0);
         if nothing_left { None } else { Some(root_needs) }
     }
 
@@ -224,7 +255,15 @@ impl<'a> Search<'a> {
                         let kind = tree.slots[pos as usize].kind;
                         if scores.get(kind).is_some_and(|evals| evals.n_chosen == 0) {
                             let needs = tree.sizes[pos as usize];
-                            marks.insert((pos, from), Mark { pos, from, needs, exclusive: false });
+                            marks.insert(
+                                (pos, from),
+                                Mark {
+                                    pos,
+                                    from,
+                                    needs,
+                                    exclusive: false,
+                                },
+                            );
                         }
                         pos = from;
                     }
@@ -236,8 +275,22 @@ impl<'a> Search<'a> {
 
     fn take(&self, todo: &mut Vec<Member>, marks: &mut Marks) {
         while let Some(member) = todo.pop() {
-            let Member { pos, from, count, exclusive, choice } = member;
-            marks.insert((pos, from), Mark { pos, from, needs: count, exclusive });
+            let Member {
+                pos,
+                from,
+                count,
+                exclusive,
+                choice,
+            } = member;
+            marks.insert(
+                (pos, from),
+                Mark {
+                    pos,
+                    from,
+                    needs: count,
+                    exclusive,
+                },
+            );
             if choice != NO_CHOICE {
                 todo.extend_from_slice(&self.choices[choice as usize]);
             }
@@ -281,7 +334,10 @@ impl<'a> Search<'a> {
             self.explore_auxiliary(pos, test.next, below, &mut scores);
         }
         let mut runs = Runs::default();
-        for resource in resources.iter().filter(|resource| resource.kind == slot.kind) {
+        for resource in resources
+            .iter()
+            .filter(|resource| resource.kind == slot.kind)
+        {
             for wanted in &resource.with {
                 let count = scores.of(wanted.kind).fit(&wanted.count);
                 if count == 0 {
@@ -301,8 +357,13 @@ impl<'a> Search<'a> {
         to_parent.avail = avail;
         to_parent.overall = overall;
         if self.has_labels {
-            let matched = resources.iter().filter(|resource| resource.kind == slot.kind);
-            if let Some(label) = matched.filter_map(|resource| resource.label.clone()).next_back() {
+            let matched = resources
+                .iter()
+                .filter(|resource| resource.kind == slot.kind);
+            if let Some(label) = matched
+                .filter_map(|resource| resource.label.clone())
+                .next_back()
+            {
                 self.labels.insert(pos, label);
             }
         }
@@ -323,7 +384,9 @@ impl<'a> Search<'a> {
     /// Remembers what was chosen below the vertex that is being finished, as the last choice.
     fn keep_choice(&mut self, scores: &Scores) {
         let chosen = scores.evals.iter().flat_map(|evals| evals.chosen());
-        let members = chosen.flat_map(|candidate| candidate.members.iter().copied()).collect();
+        let members = chosen
+            .flat_map(|candidate| candidate.members.iter().copied())
+            .collect();
         self.choices.push(members);
     }
 
@@ -352,7 +415,12 @@ impl<'a> Search<'a> {
 
     fn test_simple<'d>(&self, pos: u32, resources: &'d [Request], pristine: bool) -> Test<'d> {
         let own = self.parts.tree.slots[pos as usize].kind;
-        let mismatch = Test { kind: Kind::None, next: resources, n_slots: 0, pristine };
+        let mismatch = Test {
+            kind: Kind::None,
+            next: resources,
+            n_slots: 0,
+            pristine,
+        };
         let (mut resource, mut slot, mut matched) = (None, None, false);
         for request in resources {
             if request.kind == own {
@@ -372,11 +440,24 @@ impl<'a> Search<'a> {
         }
         let n_slots = slot.map_or(0, |slot| slot.most);
         if let Some(slot) = slot.filter(|slot| self.can_make(pos, slot)) {
-            Test { kind: Kind::Slot, next: &slot.with, n_slots, pristine: false }
+            Test {
+                kind: Kind::Slot,
+                next: &slot.with,
+                n_slots,
+                pristine: false,
+            }
         } else if let Some(resource) = resource {
-            Test { kind: Kind::Resource, next: &resource.with, n_slots, pristine: false }
+            Test {
+                kind: Kind::Resource,
+                next: &resource.with,
+                n_slots,
+                pristine: false,
+            }
         } else if pristine {
-            Test { kind: Kind::Above, ..mismatch }
+            Test {
+                kind: Kind::Above,
+                ..mismatch
+            }
         } else {
             mismatch
         }
@@ -384,7 +465,12 @@ impl<'a> Search<'a> {
 
     fn test_flexible<'d>(&self, pos: u32, resources: &'d [Request], pristine: bool) -> Test<'d> {
         let own = self.parts.tree.slots[pos as usize].kind;
-        let mismatch = Test { kind: Kind::None, next: resources, n_slots: 0, pristine };
+        let mismatch = Test {
+            kind: Kind::None,
+            next: resources,
+            n_slots: 0,
+            pristine,
+        };
         let (mut resource, mut slots, mut n_slots) = (None::<&Request>, None, 0);
         for request in resources {
             if request.kind == own {
@@ -392,7 +478,11 @@ impl<'a> Search<'a> {
                     return mismatch;
                 }
                 resource = Some(request);
-                for below in request.with.iter().filter(|below| below.kind == Graph::SLOT) {
+                for below in request
+                    .with
+                    .iter()
+                    .filter(|below| below.kind == Graph::SLOT)
+                {
                     slots = Some(&request.with[..]);
                     n_slots = below.most;
                 }
@@ -405,20 +495,31 @@ impl<'a> Search<'a> {
             }
         }
         match (slots, resource) {
-            (Some(slots), _) if slots.iter().any(|slot| self.can_make(pos, slot)) => {
-                Test { kind: Kind::Slot, next: slots, n_slots, pristine: false }
-            }
-            (None, Some(resource)) => {
-                Test { kind: Kind::Resource, next: &resource.with, n_slots, pristine: false }
-            }
-            _ if pristine => Test { kind: Kind::Above, ..mismatch },
+            (Some(slots), _) if slots.iter().any(|slot| self.can_make(pos, slot)) => Test {
+                kind: Kind::Slot,
+                next: slots,
+                n_slots,
+                pristine: false,
+            },
+            (None, Some(resource)) => Test {
+                kind: Kind::Resource,
+                next: &resource.with,
+                n_slots,
+                pristine: false,
+            },
+            _ if pristine => Test {
+                kind: Kind::Above,
+                ..mismatch
+            },
             _ => mismatch,
         }
     }
 
     /// Returns whether the vertex has children of all types that a slot is made of.
     fn can_make(&self, pos: u32, slot: &Request) -> bool {
-        slot.with.iter().all(|member| self.parts.tree.has_child_of(pos, member.kind))
+        slot.with
+            .iter()
+            .all(|member| self.parts.tree.has_child_of(pos, member.kind))
     }
 
     // ---- pruning -----------------------------------------------------------------------------
@@ -482,7 +583,11 @@ impl<'a> Search<'a> {
                 pruned = false;
             }
         }
-        if pruned { Err(Failure::Busy) } else { Ok(avail) }
+        if pruned {
+            Err(Failure::Busy)
+        } else {
+            Ok(avail)
+        }
     }
 
     fn exclusively_free(
@@ -540,11 +645,24 @@ impl<'a> Search<'a> {
         above: Above,
         scores: &mut Scores,
     ) -> bool {
-        let Some(exclusive) = self.visit(child, resources, above, scores) else { return false };
+        let Some(exclusive) = self.visit(child, resources, above, scores) else {
+            return false;
+        };
         let choice = self.last_choice();
         let count = scores.avail;
-        let members = SmallVec::from_buf([Member { pos: child, from, count, exclusive, choice }]);
-        let candidate = Candidate { score: scores.overall, count, root: false, members };
+        let members = SmallVec::from_buf([Member {
+            pos: child,
+            from,
+            count,
+            exclusive,
+            choice,
+        }]);
+        let candidate = Candidate {
+            score: scores.overall,
+            count,
+            root: false,
+            members,
+        };
         scores.add(self.parts.tree.slots[child as usize].kind, candidate);
         true
     }
@@ -569,7 +687,9 @@ impl<'a> Search<'a> {
             }
         }
         let order = self.parts.plans.get(tree.slots[pos as usize].plan);
-        let mut weighed = order.and_then(|plan| plan.order.as_ref()).map(|order| order.sorted.iter());
+        let mut weighed = order
+            .and_then(|plan| plan.order.as_ref())
+            .map(|order| order.sorted.iter());
         let mut found = false;
         for i in 0..tree.children(pos).len() {
             let child = match &mut weighed {
@@ -583,7 +703,10 @@ impl<'a> Search<'a> {
                 continue;
             }
             let kind = tree.slots[child as usize].kind;
-            if tallies.iter().any(|tally| tally.kind == kind && tally.satisfies(shares)) {
+            if tallies
+                .iter()
+                .any(|tally| tally.kind == kind && tally.satisfies(shares))
+            {
                 continue;
             }
             if self.explore_child(pos, child, resources, above, scores) {
@@ -610,11 +733,18 @@ impl<'a> Search<'a> {
         for (tree, aggregates) in self.parts.auxiliary {
             let vertex = self.parts.tree.slots[pos as usize].vertex;
             for target in self.parts.graph.children(vertex, tree.subsystem) {
-                let Some(there) = tree.position(target) else { continue };
+                let Some(there) = tree.position(target) else {
+                    continue;
+                };
                 let dominant = self.parts.tree.position(target);
                 let number = dominant.map_or(0, |pos| self.parts.tree.slots[pos as usize].plan);
                 let plan = self.parts.plans.get(number);
-                let parts = Parts { tree, aggregates, auxiliary: &[], ..self.parts };
+                let parts = Parts {
+                    tree,
+                    aggregates,
+                    auxiliary: &[],
+                    ..self.parts
+                };
                 let mut search = Search::new(parts, self.aim, self.limits, self.failure);
                 let free = search.prune(there, plan, resources, above.exclusive, above.overrun);
                 self.failure = search.failure;
@@ -636,7 +766,10 @@ impl<'a> Search<'a> {
     // ---- slots -------------------------------------------------------------------------------
 
     fn fill_slots(&mut self, pos: u32, test: &Test<'_>, above: Above, scores: &mut Scores) {
-        let above = Above { exclusive: true, ..above };
+        let above = Above {
+            exclusive: true,
+            ..above
+        };
         let mut union = Vec::new();
         let members = if self.aim.flexible {
             union = slot_union(test.next);
@@ -662,7 +795,11 @@ impl<'a> Search<'a> {
             let n = whole_slots(members, &mut found);
             return self.pack(std::iter::repeat_n(members, n), &mut found, scores);
         };
-        self.pack(shapes.into_iter().map(|slot| &slot.with[..]), &mut found, scores);
+        self.pack(
+            shapes.into_iter().map(|slot| &slot.with[..]),
+            &mut found,
+            scores,
+        );
     }
 
     /// Makes slots of whole candidates, each type's from the first on. All of them or none.
@@ -675,8 +812,12 @@ impl<'a> Search<'a> {
         let mut next: SmallVec<[(TypeId, usize); 4]> = SmallVec::new();
         let mut slots = Vec::new();
         for shape in shapes {
-            let mut slot =
-                Candidate { score: 1, count: 1, root: false, members: SmallVec::new() };
+            let mut slot = Candidate {
+                score: 1,
+                count: 1,
+                root: false,
+                members: SmallVec::new(),
+            };
             for member in shape {
                 let evals = found.of(member.kind);
                 let count = i64::from(evals.fit(&member.count));
@@ -689,11 +830,18 @@ impl<'a> Search<'a> {
                 };
                 let mut got = 0;
                 while got < count {
-                    let Some(candidate) = evals.candidates.get(next[at].1) else { return };
+                    let Some(candidate) = evals.candidates.get(next[at].1) else {
+                        return;
+                    };
                     next[at].1 += 1;
-                    let Some(&first) = candidate.members.first() else { return };
+                    let Some(&first) = candidate.members.first() else {
+                        return;
+                    };
                     slot.score = slot.score.saturating_add(candidate.score);
-                    slot.members.push(Member { exclusive: true, ..first });
+                    slot.members.push(Member {
+                        exclusive: true,
+                        ..first
+                    });
                     got += first.count;
                 }
             }
@@ -706,7 +854,9 @@ impl<'a> Search<'a> {
 }
 
 fn wants_exclusive(resources: &[Request], kind: TypeId) -> bool {
-    resources.iter().any(|resource| resource.kind == kind && resource.exclusive == Some(true))
+    resources
+        .iter()
+        .any(|resource| resource.kind == kind && resource.exclusive == Some(true))
 }
 
 /// Returns whether what one of `resource` needs is free below a vertex.
@@ -721,11 +871,19 @@ fn enough(
     if resource.needs.is_empty() {
         return true;
     }
-    lanes.iter().zip(totals).enumerate().all(|(lane, (&kind, &total))| {
-        let wanted = need(&resource.needs, kind);
-        let taken = || plan.map_or(0, |plan| plan.tracked_during(window.start, window.end, lane));
-        wanted <= total && (wanted == 0 || wanted <= total - taken())
-    })
+    lanes
+        .iter()
+        .zip(totals)
+        .enumerate()
+        .all(|(lane, (&kind, &total))| {
+            let wanted = need(&resource.needs, kind);
+            let taken = || {
+                plan.map_or(0, |plan| {
+                    plan.tracked_during(window.start, window.end, lane)
+                })
+            };
+            wanted <= total && (wanted == 0 || wanted <= total - taken())
+        })
 }
 
 /// Returns how many slots whole candidates make.
@@ -789,7 +947,11 @@ fn choose_slots<'d>(
             let at = union.iter().position(|known| known.kind == member.kind)?;
             left[at].checked_div(member.count.largest_at_most(left[at]))
         };
-        let n = slot.with.iter().map(|member| fits(member).unwrap_or(0)).min();
+        let n = slot
+            .with
+            .iter()
+            .map(|member| fits(member).unwrap_or(0))
+            .min();
         let n = n.map_or(n_slots, |n| n.min(n_slots));
         return vec![slot; n as usize];
     }
@@ -841,7 +1003,11 @@ fn split_xor_slots(resources: &[Request], most: usize) -> Option<Vec<Vec<Request
         let below = split_xor_slots(&resource.with, most)?;
         if resource.kind == Graph::XOR_SLOT {
             for with in below {
-                options.push(Request { kind: Graph::SLOT, with, ..resource.clone() });
+                options.push(Request {
+                    kind: Graph::SLOT,
+                    with,
+                    ..resource.clone()
+                });
                 if options.len() > most {
                     return None;
                 }
@@ -852,7 +1018,10 @@ fn split_xor_slots(resources: &[Request], most: usize) -> Option<Vec<Vec<Request
         for variant in &variants {
             for with in &below {
                 let mut variant = variant.clone();
-                variant.push(Request { with: with.clone(), ..resource.clone() });
+                variant.push(Request {
+                    with: with.clone(),
+                    ..resource.clone()
+                });
                 longer.push(variant);
                 if longer.len() > most {
                     return None;
@@ -873,7 +1042,9 @@ fn split_xor_slots(resources: &[Request], most: usize) -> Option<Vec<Vec<Request
         variant
     };
     let combined = variants.iter().flat_map(|variant| {
-        options.iter().map(move |option| with_option(variant, option))
+        options
+            .iter()
+            .map(move |option| with_option(variant, option))
     });
     Some(combined.collect())
 }

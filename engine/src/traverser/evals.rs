@@ -78,7 +78,10 @@ pub(crate) struct Scores {
 
 impl Scores {
     pub(crate) fn new() -> Self {
-        Self { overall: -1, ..Self::default() }
+        Self {
+            overall: -1,
+            ..Self::default()
+        }
     }
 
     /// Returns the candidates of a type, making room for some where there are none.
@@ -108,7 +111,10 @@ impl Scores {
     }
 
     pub(crate) fn add_auxiliary(&mut self, subsystem: SubsystemId, kind: TypeId, qualified: i64) {
-        let known = self.auxiliary.iter_mut().find(|entry| (entry.0, entry.1) == (subsystem, kind));
+        let known = self
+            .auxiliary
+            .iter_mut()
+            .find(|entry| (entry.0, entry.1) == (subsystem, kind));
         match known {
             Some(entry) => entry.2 = entry.2.saturating_add(qualified),
             None => self.auxiliary.push((subsystem, kind, qualified)),
@@ -134,7 +140,13 @@ impl Scores {
 
     /// Sorts the candidates of a type by preference and chooses as many from the first as make up
     /// `k`. Returns whether `k` could be chosen.
-    pub(crate) fn choose(&mut self, kind: TypeId, k: i64, preference: Preference, runs: &mut Runs) -> bool {
+    pub(crate) fn choose(
+        &mut self,
+        kind: TypeId,
+        k: i64,
+        preference: Preference,
+        runs: &mut Runs,
+    ) -> bool {
         let evals = self.of(kind);
         if k <= 0 || k > evals.qualified {
             return false;
@@ -142,7 +154,9 @@ impl Scores {
         match preference {
             Preference::Ascending => evals.candidates.sort_by_key(|candidate| candidate.score),
             Preference::Descending => {
-                evals.candidates.sort_by_key(|candidate| std::cmp::Reverse(candidate.score));
+                evals
+                    .candidates
+                    .sort_by_key(|candidate| std::cmp::Reverse(candidate.score));
             }
             Preference::DescendingRuns => {
                 runs.add(evals.candidates.iter().map(|candidate| candidate.score));
@@ -154,7 +168,9 @@ impl Scores {
         let mut left = k;
         evals.n_chosen = 0;
         while left > 0 {
-            let Some(candidate) = evals.candidates.get(evals.n_chosen) else { break };
+            let Some(candidate) = evals.candidates.get(evals.n_chosen) else {
+                break;
+            };
             left -= candidate.count;
             evals.n_chosen += 1;
         }
@@ -206,7 +222,13 @@ pub(crate) struct Tally {
 
 impl Tally {
     pub(crate) fn new(kind: TypeId, per_share: u32) -> Self {
-        Self { kind, per_share: i64::from(per_share), seen: 0, begun: 0, shares: 0 }
+        Self {
+            kind,
+            per_share: i64::from(per_share),
+            seen: 0,
+            begun: 0,
+            shares: 0,
+        }
     }
 
     pub(crate) fn satisfies(&self, shares: i64) -> bool {

@@ -76,6 +76,7 @@ impl Parts<'_> {
         if !self.contributing.contains(&slot.kind) {
             return Some(0);
         }
-        self.policy.contribution(self.graph.id(slot.vertex), self.graph.uniq_id(slot.vertex))
+        self.policy
+            .contribution(self.graph.id(slot.vertex), self.graph.uniq_id(slot.vertex))
     }
 }

@@ -9,9 +9,9 @@ use std::collections::VecDeque;
 
 use engine::{Graph, NewVertex, Status, SubsystemId, TypeId, VertexId};
 use roxmltree::Node;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::paths::give_paths;
+use super::topology::{check_cycles, give_paths};
 use super::xml::{parse, place, value};
 use super::{LoadOptions, jgf::from_engine};
 use crate::{Error, Limits, Place};
@@ -600,6 +600,12 @@ impl<'a> Generator<'_, 'a> {
                 }
                 (_, prefix) => (&all[..], prefix),
             };
+            let mut known: FxHashSet<VertexId> = self
+                .graph
+                .out_edges(above)
+                .into_iter()
+                .map(|(target, _)| target)
+                .collect();
             for &target in targets {
                 self.count_edge(at)?;
                 if let Some((of, prefix)) = &prefix
@@ -611,9 +617,13 @@ impl<'a> Generator<'_, 'a> {
                     let step = paths.get(subsystem, above);
                     paths.set(subsystem, target, step);
                 }
-                self.graph
-                    .add_or_retag_edge(above, target, subsystem)
-                    .map_err(|error| located(error, at))?;
+                // Two resources have one edge, which is of the subsystem that came last.
+                let added = if known.insert(target) {
+                    self.graph.add_edge(above, target, subsystem)
+                } else {
+                    self.graph.add_or_retag_edge(above, target, subsystem)
+                };
+                added.map_err(|error| located(error, at))?;
                 reached.push(target);
             }
         }
@@ -746,6 +756,9 @@ pub(super) fn load(text: &str, options: &LoadOptions) -> Result<Graph, Error> {
             generator.scales.pop_front();
         },
     )?;
+    if generator.paths.is_some() {
+        check_cycles(&generator.graph)?;
+    }
     generator.give_paths()?;
     let graph = generator.graph;
     if graph.n_vertices() == 0 {
@@ -915,6 +928,17 @@ mod tests {
 1: a a0 id 0 uniq 1 /c0/b0/a0 -> 2
 2: x x0 id 0 uniq 2 /c0/a0/x0
 3: b b0 id 0 uniq 3 /c0/b0 -> 1",
+        );
+    }
+
+    #[test]
+    fn a_resource_cannot_contain_itself() {
+        check(
+            &recipe(
+                &["c root=1", "a", "b type=a"],
+                &["c a", "a b gen_method=ASSOCIATE_IN"],
+            ),
+            "cycle in subsystem `containment` through `a0`",
         );
     }
 

@@ -18,8 +18,8 @@ use smallvec::SmallVec;
 
 use super::LoadOptions;
 use super::document::{Context, Flag, Ids, Integer, Text, array_seed, finish, object_seed};
-use super::paths::give_paths;
 use super::pointer::{Step, place};
+use super::topology::{check_cycles, give_paths};
 use crate::{Error, Place};
 
 // ---- the document ------------------------------------------------------------------------------
@@ -833,7 +833,7 @@ impl<'g, 'o, 'de> Loader<'g, 'o, 'de> {
             });
         }
         if self.may_have_cycle {
-            self.check_cycles()?;
+            check_cycles(self.graph)?;
         }
         self.give_paths().map_err(from_engine)
     }
@@ -851,57 +851,6 @@ impl<'g, 'o, 'de> Loader<'g, 'o, 'de> {
             given.push((subsystem, vertex, &*self.others[&(vertex, subsystem)]));
         }
         give_paths(self.graph, given)
-    }
-
-    /// Takes away, again and again, the vertices to which no edge leads. What stays is on a cycle
-    /// or below one.
-    fn check_cycles(&self) -> Result<(), Error> {
-        let subsystem = Graph::CONTAINMENT;
-        let mut n_in = vec![0_usize; self.graph.n_vertices()];
-        for vertex in self.graph.vertices() {
-            for child in self.graph.children(vertex, subsystem) {
-                n_in[child.index()] += 1;
-            }
-        }
-        let mut free: Vec<VertexId> = self
-            .graph
-            .vertices()
-            .filter(|vertex| n_in[vertex.index()] == 0)
-            .collect();
-        while let Some(vertex) = free.pop() {
-            for child in self.graph.children(vertex, subsystem) {
-                n_in[child.index()] -= 1;
-                if n_in[child.index()] == 0 {
-                    free.push(child);
-                }
-            }
-        }
-        let mut above: FxHashMap<VertexId, VertexId> = FxHashMap::default();
-        for vertex in self
-            .graph
-            .vertices()
-            .filter(|vertex| n_in[vertex.index()] > 0)
-        {
-            for child in self.graph.children(vertex, subsystem) {
-                above.entry(child).or_insert(vertex);
-            }
-        }
-        let Some(mut vertex) = self
-            .graph
-            .vertices()
-            .find(|vertex| n_in[vertex.index()] > 0)
-        else {
-            return Ok(());
-        };
-        // Going up as often as there are vertices ends on a cycle.
-        for _ in 0..above.len() {
-            vertex = above.get(&vertex).copied().unwrap_or(vertex);
-        }
-        let path = self.path(vertex, subsystem);
-        Err(Error::Cycle {
-            subsystem: self.graph.subsystem_name(subsystem).to_owned(),
-            path: path.map_or_else(|| self.graph.name(vertex), Cow::into_owned),
-        })
     }
 }
 
@@ -1509,18 +1458,18 @@ mod tests {
         let nodes = &["0 c /c0", "1 node /c0/node1", "2 core /c0/node1/core2"];
         check(
             &document(nodes, &["0 1", "1 2", "2 0"]),
-            "cycle in subsystem `containment` through `/c0`",
+            "cycle in subsystem `containment` through `c0`",
         );
         check(
             &document(nodes, &["0 1", "1 2", "2 2"]),
-            "cycle in subsystem `containment` through `/c0/node1/core2`",
+            "cycle in subsystem `containment` through `core2`",
         );
         check(
             &document(
                 &["0 c /c0", "1 a /x/a1", "2 b /y/b2", "3 c /y/b2/c3"],
                 &["0 1", "1 2", "2 1", "2 3"],
             ),
-            "cycle in subsystem `containment` through `/y/b2`",
+            "cycle in subsystem `containment` through `b2`",
         );
     }
 

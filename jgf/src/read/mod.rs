@@ -6,11 +6,11 @@ mod document;
 mod grug;
 mod hwloc;
 mod jgf;
-mod paths;
 mod pointer;
 mod remap;
 mod resource_set;
 mod rv1exec;
+mod topology;
 mod xml;
 
 use std::fmt;
