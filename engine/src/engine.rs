@@ -13,7 +13,7 @@ use roaring::RoaringBitmap;
 use crate::filter::{Aggregates, Filters};
 use crate::graph::Tree;
 use crate::planner::{Interval, Plan, Plans};
-use crate::traverser::{Failure, Limits, Parts, Slots};
+use crate::traverser::{Failure, Limits, Parts, Reaches, Shortcuts, Slots};
 use crate::{Error, Graph, JobId, MatchPolicy, Status, TypeId, VertexId};
 
 pub use find::{Found, SearchOptions};
@@ -43,6 +43,8 @@ pub struct Options {
     pub horizon: i64,
     /// Bounds of a search.
     pub limits: Limits,
+    /// Ways to look at less.
+    pub shortcuts: Shortcuts,
 }
 
 impl Default for Options {
@@ -54,6 +56,7 @@ impl Default for Options {
             traverser: Traverser::Simple,
             horizon: 3_153_600_000,
             limits: Limits::default(),
+            shortcuts: Shortcuts::ALL,
         }
     }
 }
@@ -97,8 +100,12 @@ pub struct Engine {
     plans: Plans,
     /// Positions with a plan.
     touched: RoaringBitmap,
+    /// Positions that are down.
+    down: RoaringBitmap,
     jobs: BTreeMap<JobId, Job>,
     contributing: Vec<TypeId>,
+    /// Where scores lie below each vertex, if the policy scores by id.
+    reaches: Option<Reaches>,
     exclusive: Vec<TypeId>,
     /// Nodes that are up, as Fluxion counts them: see [`Self::set_status`].
     nodes_up: i64,
@@ -137,7 +144,8 @@ impl Engine {
             return Err(Error::Request("no subsystem is named".to_owned()));
         }
         let (tree, aggregates) = trees.remove(0);
-        let types = |names: &[String]| {
+        let down = down_positions(&tree);
+        let types = |names: &[String]| -> Vec<TypeId> {
             names
                 .iter()
                 .filter_map(|name| graph.type_id(name))
@@ -145,6 +153,7 @@ impl Engine {
         };
         let contributing = types(policy.contributing_types());
         let exclusive = types(policy.exclusive_types());
+        let reaches = Reaches::measure(&graph, &tree, &*policy, &contributing);
         let nodes_up = graph
             .vertices()
             .filter(|&vertex| graph.kind(vertex) == Graph::NODE)
@@ -166,8 +175,10 @@ impl Engine {
             auxiliary: trees,
             plans: Plans::default(),
             touched: RoaringBitmap::new(),
+            down,
             jobs: BTreeMap::new(),
             contributing,
+            reaches,
             exclusive,
             nodes_up,
             stats: Stats::default(),
@@ -236,7 +247,10 @@ impl Engine {
             tree: &self.tree,
             aggregates: &self.aggregates,
             auxiliary: &self.auxiliary,
+            reaches: self.reaches.as_ref(),
             plans: &self.plans,
+            touched: &self.touched,
+            down: &self.down,
             policy: &*self.policy,
             contributing: &self.contributing,
             exclusive,
@@ -277,6 +291,11 @@ impl Engine {
             self.touched.remove(pos);
         }
     }
+}
+
+fn down_positions(tree: &Tree) -> RoaringBitmap {
+    let down = tree.slots.iter().zip(0..).filter(|(slot, _)| slot.down);
+    down.map(|(_, pos)| pos).collect()
 }
 
 /// Compiles the named subsystems.

@@ -37,10 +37,6 @@ impl Interner {
         self.names.len()
     }
 
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &str> {
-        self.names.iter().map(|name| &**name)
-    }
-
     /// Bytes held on the heap, to the accuracy of the map's load factor.
     pub(crate) fn memory_usage(&self) -> usize {
         let text: usize = self.names.iter().map(|name| name.len() * 2).sum();

@@ -24,6 +24,6 @@ pub use error::Error;
 pub use graph::{Graph, NewVertex, Properties, Status};
 pub use id::{JobId, SubsystemId, TypeId, VertexId};
 pub use planner::Interval;
-pub use policy::{Candidate, MatchPolicy, Preference, Preferences};
-pub use traverser::Limits;
+pub use policy::{Candidate, MatchPolicy, Preference, Preferences, Scoring};
+pub use traverser::{Limits, Shortcuts};
 pub use visit::{Aggregate, EmittedVertex, Ignore, MatchVisitor};

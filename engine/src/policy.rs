@@ -41,6 +41,15 @@ pub struct Preferences {
     pub top: Preference,
 }
 
+/// What a score depends on, so that the engine can tell scores before it looks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Scoring {
+    /// On the id and on [`Candidate::above`] alone: the score is their sum and a constant.
+    ById,
+    /// On anything.
+    Dynamic,
+}
+
 /// Scores candidates and says which are preferred.
 ///
 /// Laws: a score depends on the candidate and what stands above it alone, never on what is free;
@@ -48,6 +57,11 @@ pub struct Preferences {
 pub trait MatchPolicy: fmt::Debug + Send + Sync {
     /// Returns the score of a vertex that matches.
     fn score(&self, candidate: &Candidate<'_>) -> i64;
+
+    /// Returns what scores depend on.
+    fn scoring(&self) -> Scoring {
+        Scoring::Dynamic
+    }
 
     /// Returns the types of vertices that add to the scores of everything below them.
     fn contributing_types(&self) -> &[String] {
@@ -79,6 +93,10 @@ pub trait MatchPolicy: fmt::Debug + Send + Sync {
 impl<P: MatchPolicy + ?Sized> MatchPolicy for Box<P> {
     fn score(&self, candidate: &Candidate<'_>) -> i64 {
         (**self).score(candidate)
+    }
+
+    fn scoring(&self) -> Scoring {
+        (**self).scoring()
     }
 
     fn contributing_types(&self) -> &[String] {

@@ -15,6 +15,7 @@ pub use error::Error;
 pub use jgf::{LoadFormat, MatchFormat};
 pub use job_id::{JobIdForm, encode_job_id, parse_job_id};
 pub use matcher::{MATCHERS, matcher_subsystems};
+pub use policies::{Error as PolicyError, names as policy_names, policy};
 pub use session::{
     JobInfo, JobState, MatchReport, Session, SessionOptions, match_op, match_op_name,
 };

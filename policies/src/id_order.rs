@@ -1,6 +1,6 @@
 //! Policies that prefer vertices by their ids.
 
-use engine::{Candidate, MatchPolicy, Preference, Preferences};
+use engine::{Candidate, MatchPolicy, Preference, Preferences, Scoring};
 
 /// What a node adds to the scores below it is this times its id and one, so that the node decides
 /// first; its unique id breaks ties.
@@ -83,6 +83,10 @@ impl MatchPolicy for IdOrder {
         }
         let whole = id.checked_add(2)?.checked_mul(NODE_FACTOR)?;
         whole.checked_add((uniq_id % NODE_FACTOR - 1).abs())
+    }
+
+    fn scoring(&self) -> Scoring {
+        Scoring::ById
     }
 
     fn preferences(&self) -> Preferences {

@@ -5,7 +5,8 @@ use jobspec::{Constraint, Jobspec};
 use super::{Engine, Job, JobSpan, Stats, Traverser};
 use crate::planner::{ChildOrder, Held, Interval, Plan};
 use crate::traverser::{
-    Aim, Demand, Failure, Hold, Mark, Search, Selection, Taking, Visits, Walk, need, satisfies,
+    Aim, Demand, Failure, Hold, Mark, Search, Selection, Shortcuts, Taking, Visits, Walk, need,
+    satisfies,
 };
 use crate::visit::MatchVisitor;
 use crate::{Error, Graph, JobId, TypeId};
@@ -297,31 +298,38 @@ impl Engine {
             end: at.saturating_add(plea.duration),
         };
         let aim = Aim {
-            window,
             respect_status: true,
             respect_overruns: at == plea.now,
-            constraint: plea.constraint,
-            flexible: self.options.traverser == Traverser::Flexible,
+            ..self.aim(plea, window)
         };
         self.search(plea, aim)
     }
 
     /// Searches at a time when nothing is held any more, among all that could be up.
     fn search_ever(&mut self, plea: &Plea<'_>) -> Result<Selection, Failure> {
-        let aim = Aim {
-            window: Interval {
-                start: i64::MAX - plea.duration - 1,
-                end: i64::MAX - 1,
+        let end = i64::MAX - 1;
+        let aim = self.aim(
+            plea,
+            Interval {
+                start: end - plea.duration,
+                end,
             },
-            respect_status: false,
-            respect_overruns: false,
-            constraint: plea.constraint,
-            flexible: self.options.traverser == Traverser::Flexible,
-        };
+        );
         self.search(plea, aim).map_err(|failure| match failure {
             Failure::Busy | Failure::Nothing => Failure::Unsatisfiable,
             other => other,
         })
+    }
+
+    fn aim<'p>(&self, plea: &Plea<'p>, window: Interval) -> Aim<'p> {
+        Aim {
+            window,
+            respect_status: false,
+            respect_overruns: false,
+            constraint: plea.constraint,
+            flexible: self.options.traverser == Traverser::Flexible,
+            shortcuts: self.options.shortcuts,
+        }
     }
 
     fn search(&mut self, plea: &Plea<'_>, aim: Aim<'_>) -> Result<Selection, Failure> {
@@ -388,6 +396,13 @@ impl Engine {
         let holds = std::mem::take(&mut walk.holds);
         self.drift = walk.drift;
         if !held {
+            if self.failure == Failure::Nothing {
+                // Only a search without shortcuts comes across everything that fails on its way.
+                let shortcuts = std::mem::replace(&mut self.options.shortcuts, Shortcuts::NONE);
+                let again = self.search_at(plea, at);
+                self.options.shortcuts = shortcuts;
+                debug_assert!(again.is_ok(), "shortcuts found what is not there");
+            }
             return match self.failure {
                 Failure::NoTime => Err(Error::Unreachable { last: true }),
                 Failure::Nothing => Err(Error::Unreachable { last: false }),

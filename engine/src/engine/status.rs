@@ -66,6 +66,10 @@ impl Engine {
         self.graph.set_status(vertex, status);
         if let Some(pos) = self.tree.position(vertex) {
             self.tree.slots[pos as usize].down = status == Status::Down;
+            match status {
+                Status::Up => self.down.remove(pos),
+                Status::Down => self.down.insert(pos),
+            };
         }
         for (tree, _) in &mut self.auxiliary {
             if let Some(pos) = tree.position(vertex) {

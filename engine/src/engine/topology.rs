@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::{Engine, compile};
+use super::{Engine, compile, down_positions};
 use crate::booking::OnFault;
 use crate::filter::Filters;
 use crate::planner::ChildOrder;
+use crate::traverser::Reaches;
 use crate::{Error, Graph, VertexId};
 
 impl Engine {
@@ -132,6 +133,7 @@ impl Engine {
         self.filters = filters;
         self.graph = graph;
         self.touched.clear();
+        self.down = down_positions(&self.tree);
         let numbers: Vec<(u32, VertexId)> = self
             .plans
             .iter()
@@ -187,6 +189,7 @@ impl Engine {
                 }
             }
         }
+        self.reaches = Reaches::measure(&self.graph, &self.tree, &*self.policy, &self.contributing);
         self.recount();
         Ok(())
     }

@@ -21,7 +21,7 @@ use smallvec::SmallVec;
 use crate::intern::Interner;
 use crate::{Error, SubsystemId, TypeId, VertexId};
 use paths::PathIndex;
-pub(crate) use tree::{NO_POSITION, Slot, Tree};
+pub(crate) use tree::{Slot, Tree};
 
 /// Whether a resource may be given to jobs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]

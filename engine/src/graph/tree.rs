@@ -10,7 +10,7 @@ use super::{Graph, Status};
 use crate::{Error, SubsystemId, TypeId, VertexId};
 
 /// The position of a vertex that the root does not reach, and the parent of the root.
-pub(crate) const NO_POSITION: u32 = u32::MAX;
+const NO_POSITION: u32 = u32::MAX;
 
 /// What a visit needs to know of a vertex.
 #[derive(Clone, Copy, Debug)]
@@ -31,6 +31,10 @@ pub(crate) struct Slot {
     pub(crate) down: bool,
     /// Whether no edge leaves it, in any subsystem.
     pub(crate) leaf: bool,
+    /// Whether the children of each type have ascending ids, each once.
+    pub(crate) ordered: bool,
+    /// Whether the children of each type have one size.
+    pub(crate) uniform: bool,
 }
 
 const _: () = assert!(size_of::<Slot>() <= 32);
@@ -47,6 +51,9 @@ pub(crate) struct Tree {
     by_uniq_id: Option<Vec<u32>>,
     type_sets: Vec<SmallVec<[TypeId; 4]>>,
     positions: Vec<u32>,
+    /// What the subtree at each position looks like: subtrees with one number are alike in types
+    /// and sizes.
+    pub(crate) shapes: Vec<u32>,
     /// Whether some vertex has two parents, so that a walk must remember where it was.
     pub(crate) shared: bool,
 }
@@ -124,6 +131,8 @@ impl Tree {
                 child_types: last_set,
                 down: graph.status(vertex) == Status::Down,
                 leaf: out.is_empty(),
+                ordered: true,
+                uniform: true,
             });
             let below = out.iter().rev().filter(|&&(_, edge)| edge == subsystem);
             stack.extend(below.map(|&(target, _)| (target, pos)));
@@ -146,9 +155,12 @@ impl Tree {
             by_uniq_id: None,
             type_sets,
             positions,
+            shapes: Vec::new(),
             shared,
         };
         tree.link_children(graph);
+        tree.compare_siblings(graph);
+        tree.find_shapes();
         Ok(tree)
     }
 
@@ -198,6 +210,55 @@ impl Tree {
         }
     }
 
+    /// Notes where the children of each type are ordered by id and of one size.
+    fn compare_siblings(&mut self, graph: &Graph) {
+        // The last id and the size of each type among the children seen so far.
+        let mut seen: SmallVec<[(TypeId, i64, i64); 8]> = SmallVec::new();
+        for pos in 0..self.slots.len() {
+            let (mut ordered, mut uniform) = (true, true);
+            seen.clear();
+            for &child in &self.children[self.child_range(as_u32(pos))] {
+                let slot = &self.slots[child as usize];
+                let (id, size) = (graph.id(slot.vertex), self.sizes[child as usize]);
+                match seen.iter_mut().rfind(|entry| entry.0 == slot.kind) {
+                    Some(entry) => {
+                        ordered &= entry.1 < id;
+                        uniform &= entry.2 == size;
+                        entry.1 = id;
+                    }
+                    None => seen.push((slot.kind, id, size)),
+                }
+            }
+            let slot = &mut self.slots[pos];
+            (slot.ordered, slot.uniform) = (ordered, uniform);
+        }
+    }
+
+    /// Numbers shapes from the leaves up.
+    fn find_shapes(&mut self) {
+        let mut shapes = vec![0; self.slots.len()];
+        let mut known: FxHashMap<(TypeId, i64, u64, u64), u32> = FxHashMap::default();
+        let mut last = ((TypeId(0), 0, 0, 0), u32::MAX);
+        for pos in (0..self.slots.len()).rev() {
+            // Two independent hashes of the children's shapes make mistaking one list for another
+            // less likely than a fault of the machine.
+            let (mut first, mut second) = (0x51_7cc1_b727_220a_u64, 0x9e37_79b9_7f4a_7c15_u64);
+            for &child in &self.children[self.child_range(as_u32(pos))] {
+                let shape = u64::from(shapes[child as usize]) + 1;
+                first = (first.rotate_left(5) ^ shape).wrapping_mul(0x9fb2_1c65_1e98_df25);
+                second = (second ^ shape.wrapping_mul(0xd6e8_feb8_6659_fd93)).rotate_left(27);
+                second = second.wrapping_mul(0x0100_0000_01b3);
+            }
+            let key = (self.slots[pos].kind, self.sizes[pos], first, second);
+            if last.0 != key || last.1 == u32::MAX {
+                let next = as_u32(known.len());
+                last = (key, *known.entry(key).or_insert(next));
+            }
+            shapes[pos] = last.1;
+        }
+        self.shapes = shapes;
+    }
+
     fn child_range(&self, pos: u32) -> std::ops::Range<usize> {
         let next = self.slots.get(pos as usize + 1);
         let end = next.map_or(self.children.len(), |slot| slot.first_child as usize);
@@ -237,11 +298,6 @@ impl Tree {
         let above =
             |&pos: &u32| Some(self.slots[pos as usize].parent).filter(|&p| p != NO_POSITION);
         std::iter::successors(above(&pos), above)
-    }
-
-    /// Returns how deep a position stands; the root has depth 0.
-    pub(crate) fn depth(&self, pos: u32) -> u32 {
-        as_u32(self.ancestors(pos).count())
     }
 
     pub(crate) fn len(&self) -> usize {

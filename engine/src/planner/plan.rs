@@ -289,12 +289,6 @@ impl ChildOrder {
                 .insert((Reverse(weight), Reverse(uniq_id), child));
         }
     }
-
-    pub(crate) fn remove(&mut self, child: VertexId, uniq_id: i64) {
-        let weight = self.weights.remove(&child).unwrap_or(u64::MAX);
-        self.sorted
-            .remove(&(Reverse(weight), Reverse(uniq_id), child));
-    }
 }
 
 /// Plans by number. Number 0 stands for no plan.

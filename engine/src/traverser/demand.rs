@@ -12,6 +12,8 @@ pub(crate) type Needs = SmallVec<[(TypeId, i64); 4]>;
 /// One resource of a jobspec, with its type resolved.
 #[derive(Clone, Debug)]
 pub(crate) struct Request {
+    /// A number of its own within the demand.
+    pub(crate) id: u32,
     pub(crate) kind: TypeId,
     pub(crate) count: Count,
     /// The largest count it can take.
@@ -32,6 +34,8 @@ pub(crate) struct Demand {
     /// Types that the jobspec wants exclusively.
     pub(crate) exclusive_types: Vec<TypeId>,
     pub(crate) has_labels: bool,
+    /// Whether something must explicitly not be exclusive.
+    pub(crate) shares: bool,
 }
 
 /// How the needs of slots side by side add up.
@@ -61,12 +65,15 @@ impl Demand {
             slots,
             exclusive_types: Vec::new(),
             has_labels: false,
+            shares: false,
+            n_requests: 0,
         };
         let mut needs = Needs::new();
         let resources = compiler.requests(&jobspec.resources, &mut needs)?;
         let Compiler {
             exclusive_types,
             has_labels,
+            shares,
             ..
         } = compiler;
         Ok(Self {
@@ -74,6 +81,7 @@ impl Demand {
             needs,
             exclusive_types,
             has_labels,
+            shares,
         })
     }
 }
@@ -84,6 +92,8 @@ struct Compiler<'a> {
     slots: Slots,
     exclusive_types: Vec<TypeId>,
     has_labels: bool,
+    shares: bool,
+    n_requests: u32,
 }
 
 impl Compiler<'_> {
@@ -103,6 +113,7 @@ impl Compiler<'_> {
             if resource.exclusive == Some(true) && !self.exclusive_types.contains(&kind) {
                 self.exclusive_types.push(kind);
             }
+            self.shares |= resource.exclusive == Some(false);
             let is_slot = kind == Graph::SLOT || kind == Graph::XOR_SLOT;
             self.has_labels |= resource.label.is_some() && !is_slot;
             let min = i64::from(resource.count.min);
@@ -123,7 +134,9 @@ impl Compiler<'_> {
                     self.accumulate(below, min.saturating_mul(amount), to_parent);
                 }
             }
+            self.n_requests += 1;
             requests.push(Request {
+                id: self.n_requests,
                 kind,
                 count: resource.count.clone(),
                 most: resource.count.largest_at_most(u32::MAX),

@@ -1,14 +1,15 @@
 //! The depth-first search for candidates.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use jobspec::Constraint;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
 use super::demand::{Demand, Request, need, satisfies};
-use super::evals::{Candidate, Member, NO_CHOICE, Runs, Scores, Tally};
-use super::{Failure, Limits, Parts};
+use super::evals::{Candidate, Evals, Member, NO_CHOICE, Runs, Scores, Tally};
+use super::{Failure, Limits, Parts, Shortcuts};
 use crate::planner::{Interval, Plan};
 use crate::policy::{self, Preferences};
 use crate::{Graph, TypeId};
@@ -25,6 +26,7 @@ pub(crate) struct Aim<'a> {
     pub(crate) constraint: Option<&'a Constraint>,
     /// Whether slots side by side are alternatives.
     pub(crate) flexible: bool,
+    pub(crate) shortcuts: Shortcuts,
 }
 
 /// What a search found: the vertices that the walk from the root is to follow.
@@ -76,31 +78,38 @@ struct Test<'d> {
 
 /// What comes down from above to a visit.
 #[derive(Clone, Copy)]
-struct Above {
+pub(super) struct Above {
     /// Whether nothing matched yet, so that levels may be skipped.
-    pristine: bool,
-    exclusive: bool,
+    pub(super) pristine: bool,
+    pub(super) exclusive: bool,
     /// The sum of contributions to scores.
-    score: i64,
+    pub(super) score: i64,
     /// Whether a job has everything here, though its time may be over.
-    overrun: bool,
+    pub(super) overrun: bool,
 }
 
 /// Marks by the edge that they are for: its target, then its source.
-type Marks = BTreeMap<(u32, u32), Mark>;
+pub(super) type Marks = BTreeMap<(u32, u32), Mark>;
 
 pub(crate) struct Search<'a> {
-    parts: Parts<'a>,
-    aim: Aim<'a>,
+    pub(super) parts: Parts<'a>,
+    pub(super) aim: Aim<'a>,
     limits: &'a Limits,
-    preferences: Preferences,
-    first_match: bool,
-    choices: Vec<Vec<Member>>,
+    pub(super) preferences: Preferences,
+    pub(super) first_match: bool,
+    /// What was chosen below vertices: ranges of `members`.
+    choices: Vec<Range<usize>>,
+    members: Vec<Member>,
+    /// Shapes that are known to offer nothing: with what was asked for, whether levels could be
+    /// skipped and whether all had to be exclusive.
+    barren: FxHashSet<(u32, u32, bool, bool)>,
+    /// Whether shapes decide, so that something can be known of them.
+    learns: bool,
     seen: Vec<bool>,
     labels: FxHashMap<u32, Box<str>>,
     has_labels: bool,
     /// Why the last thing that failed did.
-    failure: Failure,
+    pub(super) failure: Failure,
     pub(crate) visits: Visits,
 }
 
@@ -118,6 +127,13 @@ impl<'a> Search<'a> {
             preferences: parts.policy.preferences(),
             first_match: parts.policy.first_match(),
             choices: Vec::new(),
+            members: Vec::new(),
+            barren: FxHashSet::default(),
+            learns: aim.shortcuts.shapes
+                && parts.auxiliary.is_empty()
+                && !parts.tree.shared
+                && !aim.flexible
+                && aim.constraint.is_none(),
             seen: if parts.tree.shared {
                 vec![false; parts.tree.len()]
             } else {
@@ -136,6 +152,10 @@ impl<'a> Search<'a> {
     ///
     /// Tells why nothing was found.
     pub(crate) fn run(&mut self, demand: &Demand) -> Result<Selection, Failure> {
+        self.learns &= !demand.shares;
+        if let Some(found) = self.run_best_first(demand) {
+            return found;
+        }
         if !self.aim.flexible {
             return self.select(&demand.resources, demand.has_labels);
         }
@@ -159,6 +179,7 @@ impl<'a> Search<'a> {
 
     fn select(&mut self, resources: &[Request], has_labels: bool) -> Result<Selection, Failure> {
         self.choices.clear();
+        self.members.clear();
         self.seen.fill(false);
         self.labels.clear();
         self.has_labels = has_labels;
@@ -171,10 +192,10 @@ impl<'a> Search<'a> {
             overrun: false,
         };
         let mut scores = Scores::new();
-        let Some(root_exclusive) = self.visit(0, resources, above, &mut scores) else {
+        let Some((root_exclusive, root_choice)) = self.visit(0, resources, above, &mut scores)
+        else {
             return Err(self.failure);
         };
-        let root_choice = self.last_choice();
         let root = Candidate {
             score: scores.overall,
             count: scores.avail,
@@ -239,7 +260,7 @@ impl<'a> Search<'a> {
         let mut marks = Marks::new();
         let mut todo: Vec<Member> = Vec::new();
         if root_choice != NO_CHOICE {
-            todo.extend_from_slice(&self.choices[root_choice as usize]);
+            todo.extend_from_slice(self.choice(root_choice));
             self.take(&mut todo, &mut marks);
         }
         for evals in &scores.evals {
@@ -273,7 +294,7 @@ impl<'a> Search<'a> {
         marks.into_values().collect()
     }
 
-    fn take(&self, todo: &mut Vec<Member>, marks: &mut Marks) {
+    pub(super) fn take(&self, todo: &mut Vec<Member>, marks: &mut Marks) {
         while let Some(member) = todo.pop() {
             let Member {
                 pos,
@@ -292,20 +313,38 @@ impl<'a> Search<'a> {
                 },
             );
             if choice != NO_CHOICE {
-                todo.extend_from_slice(&self.choices[choice as usize]);
+                todo.extend_from_slice(self.choice(choice));
             }
         }
     }
 
-    /// Visits a vertex and what is below it. Returns whether it would be held exclusively, or
-    /// `None` when it does not match; what it offers goes to `to_parent`.
+    /// Visits a vertex and what is below it. Returns whether it would be held exclusively and what
+    /// was chosen below it, or `None` when it does not match; what it offers goes to `to_parent`.
     fn visit(
         &mut self,
         pos: u32,
         resources: &[Request],
         above: Above,
         to_parent: &mut Scores,
-    ) -> Option<bool> {
+    ) -> Option<(bool, u32)> {
+        if self.is_barren(pos, resources, above) {
+            self.failure = Failure::Busy;
+            return None;
+        }
+        let visited = self.visit_anew(pos, resources, above, to_parent);
+        if visited.is_none() {
+            self.note_barren(pos, resources, above);
+        }
+        visited
+    }
+
+    fn visit_anew(
+        &mut self,
+        pos: u32,
+        resources: &[Request],
+        above: Above,
+        to_parent: &mut Scores,
+    ) -> Option<(bool, u32)> {
         self.visits.preorder += 1;
         let slot = self.parts.tree.slots[pos as usize];
         let exclusive = above.exclusive || wants_exclusive(resources, slot.kind);
@@ -367,40 +406,80 @@ impl<'a> Search<'a> {
                 self.labels.insert(pos, label);
             }
         }
-        if overall > 0 {
-            if scores.constrained {
-                self.keep_choice(&scores);
-            } else {
-                to_parent.merge(scores);
-                self.choices.push(Vec::new());
+        let mut choice = NO_CHOICE;
+        if overall > 0 && scores.constrained {
+            let chosen = scores.evals.iter().flat_map(Evals::chosen);
+            let members = chosen.flat_map(|candidate| candidate.members.iter().copied());
+            choice = self.keep_choice(members);
+        } else if overall > 0 {
+            let fruitless = |resource: &Request| {
+                scores
+                    .get(resource.kind)
+                    .is_none_or(|evals| evals.candidates.is_empty())
+            };
+            if matches!(test.kind, Kind::Above) && resources.iter().all(fruitless) {
+                self.note_barren(pos, resources, above);
             }
-        } else {
-            self.choices.push(Vec::new());
+            to_parent.merge(scores);
         }
         self.visits.postorder += 1;
-        Some(exclusive)
+        Some((exclusive, choice))
     }
 
-    /// Remembers what was chosen below the vertex that is being finished, as the last choice.
-    fn keep_choice(&mut self, scores: &Scores) {
-        let chosen = scores.evals.iter().flat_map(|evals| evals.chosen());
-        let members = chosen
-            .flat_map(|candidate| candidate.members.iter().copied())
-            .collect();
-        self.choices.push(members);
-    }
-
-    /// Returns the choice of the vertex visited last.
-    fn last_choice(&mut self) -> u32 {
-        match self.choices.last() {
-            Some(members) if members.is_empty() => {
-                self.choices.pop();
-                NO_CHOICE
-            }
-            // There are no more choices than positions.
-            Some(_) => u32::try_from(self.choices.len() - 1).unwrap_or(NO_CHOICE),
-            None => NO_CHOICE,
+    /// Remembers what was chosen below a vertex.
+    pub(super) fn keep_choice(&mut self, members: impl Iterator<Item = Member>) -> u32 {
+        let start = self.members.len();
+        self.members.extend(members);
+        if self.members.len() == start {
+            return NO_CHOICE;
         }
+        self.choices.push(start..self.members.len());
+        // There are no more choices than positions.
+        u32::try_from(self.choices.len() - 1).unwrap_or(NO_CHOICE)
+    }
+
+    pub(super) fn choice(&self, choice: u32) -> &[Member] {
+        &self.members[self.choices[choice as usize].clone()]
+    }
+
+    // ---- what is known of shapes -------------------------------------------------------------
+
+    /// Returns whether a subtree of this shape is known to offer nothing.
+    pub(super) fn is_barren(&self, pos: u32, resources: &[Request], above: Above) -> bool {
+        !self.barren.is_empty()
+            && !above.overrun
+            && self
+                .barren
+                .contains(&self.barren_key(pos, resources, above))
+            && self.is_blank(pos)
+    }
+
+    /// Notes that a subtree offers nothing, if that is in its shape.
+    pub(super) fn note_barren(&mut self, pos: u32, resources: &[Request], above: Above) {
+        let leaf = self.parts.tree.slots[pos as usize].leaf;
+        if self.learns && !leaf && !above.overrun && self.is_blank(pos) {
+            let key = self.barren_key(pos, resources, above);
+            self.barren.insert(key);
+        }
+    }
+
+    fn barren_key(&self, pos: u32, resources: &[Request], above: Above) -> (u32, u32, bool, bool) {
+        let list = resources.first().map_or(0, |request| request.id);
+        (
+            self.parts.tree.shapes[pos as usize],
+            list,
+            above.pristine,
+            above.exclusive,
+        )
+    }
+
+    /// Returns whether nothing but its shape decides what a subtree offers: nothing is held in it
+    /// and nothing down, or neither matters.
+    fn is_blank(&self, pos: u32) -> bool {
+        let end = self.parts.tree.slots[pos as usize].end;
+        !self.aim.respect_status
+            || self.parts.touched.range_cardinality(pos..end) == 0
+                && self.parts.down.range_cardinality(pos..end) == 0
     }
 
     // ---- matching ----------------------------------------------------------------------------
@@ -516,7 +595,7 @@ impl<'a> Search<'a> {
     }
 
     /// Returns whether the vertex has children of all types that a slot is made of.
-    fn can_make(&self, pos: u32, slot: &Request) -> bool {
+    pub(super) fn can_make(&self, pos: u32, slot: &Request) -> bool {
         slot.with
             .iter()
             .all(|member| self.parts.tree.has_child_of(pos, member.kind))
@@ -525,7 +604,7 @@ impl<'a> Search<'a> {
     // ---- pruning -----------------------------------------------------------------------------
 
     /// Returns how much of the vertex is free, or `None` when it or what is below it cannot serve.
-    fn prune(
+    pub(super) fn prune(
         &mut self,
         pos: u32,
         plan: Option<&Plan>,
@@ -645,10 +724,9 @@ impl<'a> Search<'a> {
         above: Above,
         scores: &mut Scores,
     ) -> bool {
-        let Some(exclusive) = self.visit(child, resources, above, scores) else {
+        let Some((exclusive, choice)) = self.visit(child, resources, above, scores) else {
             return false;
         };
-        let choice = self.last_choice();
         let count = scores.avail;
         let members = SmallVec::from_buf([Member {
             pos: child,
@@ -853,7 +931,7 @@ impl<'a> Search<'a> {
     }
 }
 
-fn wants_exclusive(resources: &[Request], kind: TypeId) -> bool {
+pub(super) fn wants_exclusive(resources: &[Request], kind: TypeId) -> bool {
     resources
         .iter()
         .any(|resource| resource.kind == kind && resource.exclusive == Some(true))

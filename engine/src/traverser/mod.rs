@@ -1,13 +1,17 @@
 //! Matching: from a demand to the vertices that meet it, and from those to the planners.
 
+mod best;
 mod commit;
 mod demand;
 mod dfs;
 mod evals;
 
+pub(crate) use best::Reaches;
 pub(crate) use commit::{Hold, Taking, Walk};
 pub(crate) use demand::{Demand, Slots, need, satisfies};
 pub(crate) use dfs::{Aim, Mark, Search, Selection, Visits};
+
+use roaring::RoaringBitmap;
 
 use crate::filter::Aggregates;
 use crate::graph::{Slot, Tree};
@@ -31,6 +35,34 @@ pub(crate) enum Failure {
     Limit(&'static str),
 }
 
+/// Ways to look at less. None changes an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Shortcuts {
+    /// What scores best is looked at first, and the rest not at all, where the policy scores by id.
+    pub best_first: bool,
+    /// What one subtree lacks is not looked for in others of its shape.
+    pub shapes: bool,
+}
+
+impl Shortcuts {
+    /// All of them.
+    pub const ALL: Self = Self {
+        best_first: true,
+        shapes: true,
+    };
+    /// None of them.
+    pub const NONE: Self = Self {
+        best_first: false,
+        shapes: false,
+    };
+}
+
+impl Default for Shortcuts {
+    fn default() -> Self {
+        Self::ALL
+    }
+}
+
 /// Bounds of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
@@ -51,7 +83,12 @@ pub(crate) struct Parts<'a> {
     pub(crate) tree: &'a Tree,
     pub(crate) aggregates: &'a Aggregates,
     pub(crate) auxiliary: &'a [(Tree, Aggregates)],
+    /// Where scores lie below each vertex, if the policy scores by id.
+    pub(crate) reaches: Option<&'a Reaches>,
     pub(crate) plans: &'a Plans,
+    /// Positions with a plan, and positions that are down.
+    pub(crate) touched: &'a RoaringBitmap,
+    pub(crate) down: &'a RoaringBitmap,
     pub(crate) policy: &'a dyn MatchPolicy,
     /// Types that contribute to scores below them.
     pub(crate) contributing: &'a [TypeId],
@@ -72,7 +109,7 @@ impl Parts<'_> {
     }
 
     /// Returns what a vertex adds to the scores below it, `None` when it cannot be scored.
-    fn contribution(&self, slot: Slot) -> Option<i64> {
+    pub(super) fn contribution(&self, slot: Slot) -> Option<i64> {
         if !self.contributing.contains(&slot.kind) {
             return Some(0);
         }

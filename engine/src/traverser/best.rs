@@ -1,0 +1,820 @@
+//! The search that looks at what scores best first and ends when nothing better is left.
+//!
+//! Where a policy scores by id, the score of a candidate is known before it is looked at, and so is
+//! the best score that anything below a vertex can have. The search keeps subtrees and candidates
+//! in a heap by that score, ties by discovery order, and takes the best: a subtree is opened, a
+//! candidate is tried, and what is tried and fits is chosen. It chooses what the exhaustive search
+//! chooses, since nothing that is left in the heap could come before it.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+use super::Failure;
+use super::demand::{Demand, Request};
+use super::dfs::{Above, Mark, Marks, Search, Selection, wants_exclusive};
+use super::evals::{Member, NO_CHOICE};
+use crate::graph::Tree;
+use crate::planner::Plan;
+use crate::policy::{Candidate, MatchPolicy, Preference, Scoring};
+use crate::{Graph, TypeId};
+
+/// The lowest and the highest score of the vertices of one type in a subtree, less what the
+/// vertices above the subtree contribute.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Reach {
+    kind: TypeId,
+    low: i64,
+    high: i64,
+}
+
+/// Where scores lie in each subtree.
+#[derive(Clone, Debug)]
+pub(crate) struct Reaches {
+    rows: Vec<SmallVec<[Reach; 4]>>,
+    /// The row of each position that has something below it.
+    row_of: Vec<u32>,
+    /// The smallest and the largest size of each type.
+    sizes: Vec<(i64, i64)>,
+    /// Whether the children of each type have ascending ids, each once, at every vertex.
+    distinct: bool,
+}
+
+impl Reaches {
+    const NO_ROW: u32 = u32::MAX;
+
+    /// Measures all subtrees. `None` for a policy that does not score by id in one direction, and
+    /// for a graph in which scores may not be positive or subtrees overlap.
+    pub(crate) fn measure(
+        graph: &Graph,
+        tree: &Tree,
+        policy: &dyn MatchPolicy,
+        contributing: &[TypeId],
+    ) -> Option<Self> {
+        let order = policy.preferences();
+        let one_way = order.children == order.slot_members
+            && order.children == order.top
+            && order.top != Preference::DescendingRuns;
+        if policy.scoring() != Scoring::ById || !one_way || policy.first_match() || tree.shared {
+            return None;
+        }
+        let mut sizes = vec![(i64::MAX, 0); graph.n_types()];
+        let mut row_of = vec![Self::NO_ROW; tree.len()];
+        let mut rows: Vec<SmallVec<[Reach; 4]>> = Vec::new();
+        let mut known: FxHashMap<SmallVec<[Reach; 4]>, u32> = FxHashMap::default();
+        let mut distinct = true;
+        for pos in (0..tree.len()).rev() {
+            let slot = tree.slots[pos];
+            let id = graph.id(slot.vertex);
+            if id < -1 {
+                return None;
+            }
+            let (smallest, largest) = &mut sizes[slot.kind.index()];
+            *smallest = (*smallest).min(tree.sizes[pos]);
+            *largest = (*largest).max(tree.sizes[pos]);
+            distinct &= slot.ordered;
+            let pos = u32::try_from(pos).ok()?;
+            if tree.children(pos).is_empty() {
+                continue;
+            }
+            let contribution = if contributing.contains(&slot.kind) {
+                // What cannot be scored matches nothing, nor does anything below it.
+                policy
+                    .contribution(id, graph.uniq_id(slot.vertex))
+                    .unwrap_or(0)
+            } else {
+                0
+            };
+            let mut row: SmallVec<[Reach; 4]> = SmallVec::new();
+            for &child in tree.children(pos) {
+                let below = row_of[child as usize];
+                let child = tree.slots[child as usize];
+                let own = policy.score(&Candidate {
+                    id: graph.id(child.vertex),
+                    uniq_id: graph.uniq_id(child.vertex),
+                    above: 0,
+                    properties: None,
+                });
+                widen(
+                    &mut row,
+                    Reach {
+                        kind: child.kind,
+                        low: own,
+                        high: own,
+                    },
+                    contribution,
+                );
+                if below != Self::NO_ROW {
+                    for &reach in &rows[below as usize] {
+                        widen(&mut row, reach, contribution);
+                    }
+                }
+            }
+            row.sort_unstable_by_key(|reach| reach.kind);
+            let next = u32::try_from(rows.len()).ok()?;
+            row_of[pos as usize] = *known.entry(row).or_insert_with_key(|row| {
+                rows.push(row.clone());
+                next
+            });
+        }
+        Some(Self {
+            rows,
+            row_of,
+            sizes,
+            distinct,
+        })
+    }
+
+    /// Returns where the scores of vertices of type `kind` strictly below `pos` lie.
+    fn below(&self, pos: u32, kind: TypeId) -> Option<Reach> {
+        let row = self.rows.get(self.row_of[pos as usize] as usize)?;
+        row.iter().find(|reach| reach.kind == kind).copied()
+    }
+}
+
+fn widen(row: &mut SmallVec<[Reach; 4]>, reach: Reach, contribution: i64) {
+    let low = reach.low.saturating_add(contribution);
+    let high = reach.high.saturating_add(contribution);
+    match row.iter_mut().find(|known| known.kind == reach.kind) {
+        Some(known) => {
+            known.low = known.low.min(low);
+            known.high = known.high.max(high);
+        }
+        None => row.push(Reach {
+            kind: reach.kind,
+            low,
+            high,
+        }),
+    }
+}
+
+/// The request is of a form that only the exhaustive search answers as Fluxion does.
+struct Unsuited;
+
+/// The vertices of a slot and their score.
+struct Filled {
+    score: i64,
+    members: SmallVec<[Member; 4]>,
+}
+
+/// The children of one type that are tried for a slot, in order of preference.
+struct Cursor {
+    sorted: SmallVec<[u32; 8]>,
+    next: usize,
+}
+
+/// The slots that can be made of the children of one vertex, best first.
+struct SlotStream {
+    pos: u32,
+    above: Above,
+    cursors: SmallVec<[Cursor; 4]>,
+    /// All slots, where they must be known to tell the best.
+    all: Option<std::vec::IntoIter<Filled>>,
+}
+
+/// What is in the heap.
+enum Item {
+    /// A subtree in which nothing matched yet.
+    Subtree(Above),
+    /// A vertex of the type that is asked for.
+    Vertex(Above),
+    /// A slot that was made, and the stream that the next one comes from.
+    Slot(Filled, usize),
+}
+
+/// How good something can be: by score, then by discovery order. Smaller is better.
+type Rank = (i64, u32, u32);
+
+impl<'a> Search<'a> {
+    /// Searches best first. `None` where the demand, the policy or the graph does not allow it.
+    pub(super) fn run_best_first(&mut self, demand: &Demand) -> Option<Result<Selection, Failure>> {
+        let reaches = self.parts.reaches?;
+        let [request] = &demand.resources[..] else {
+            return None;
+        };
+        let suited = self.aim.shortcuts.best_first
+            && self.parts.auxiliary.is_empty()
+            && !self.aim.flexible
+            && !demand.has_labels
+            && !demand.shares
+            && is_regular(&demand.resources);
+        if !suited {
+            return None;
+        }
+        let visits = self.visits;
+        let found = self.select_best(reaches, &demand.resources, request);
+        match found {
+            Ok(Some(selection)) => Some(Ok(selection)),
+            Ok(None) => {
+                self.failure = Failure::Unsatisfiable;
+                Some(Err(self.failure))
+            }
+            Err(Unsuited) => {
+                self.visits = visits;
+                self.failure = Failure::Nothing;
+                None
+            }
+        }
+    }
+
+    fn select_best(
+        &mut self,
+        reaches: &'a Reaches,
+        list: &[Request],
+        request: &Request,
+    ) -> Result<Option<Selection>, Unsuited> {
+        let root = self.parts.tree.slots[0];
+        let exclusive = wants_exclusive(list, root.kind);
+        let above = Above {
+            pristine: true,
+            exclusive,
+            score: 0,
+            overrun: false,
+        };
+        if request.kind == root.kind {
+            let Some(member) = self.try_vertex(0, 0, list, request, above)? else {
+                return Ok(None);
+            };
+            let avail = u32::try_from(member.count).unwrap_or(u32::MAX);
+            let needs = i64::from(request.count.largest_at_most(avail));
+            if needs == 0 {
+                return Ok(None);
+            }
+            let mut chosen = Vec::new();
+            if member.choice != NO_CHOICE {
+                chosen.extend_from_slice(self.choice(member.choice));
+            }
+            return Ok(Some(self.selection(chosen, needs, exclusive)));
+        }
+        let mut hunt = Hunt {
+            reaches,
+            list,
+            request,
+            heap: BinaryHeap::new(),
+            streams: Vec::new(),
+            n: 0,
+        };
+        hunt.push(self, 0, above, 0, Item::Subtree(above));
+        let most = i64::from(request.most);
+        let (mut chosen, mut total) = (Vec::new(), 0_i64);
+        // Where each candidate's members end, and the total up to there.
+        let mut ends: Vec<(usize, i64)> = Vec::new();
+        while total < most {
+            let Some(Entry {
+                rank: Reverse((_, pos, _)),
+                item,
+            }) = hunt.heap.pop()
+            else {
+                break;
+            };
+            match item {
+                Item::Subtree(above) => self.open(&mut hunt, pos, above)?,
+                Item::Vertex(above) => {
+                    let from = self.parts.tree.slots[pos as usize].parent;
+                    if let Some(member) = self.try_vertex(pos, from, list, request, above)? {
+                        total = total.saturating_add(member.count);
+                        chosen.push(member);
+                        ends.push((chosen.len(), total));
+                    }
+                }
+                Item::Slot(filled, stream) => {
+                    total += 1;
+                    chosen.extend(filled.members);
+                    ends.push((chosen.len(), total));
+                    self.push_slot(&mut hunt, stream)?;
+                }
+            }
+        }
+        let count = i64::from(
+            request
+                .count
+                .largest_at_most(u32::try_from(total).unwrap_or(u32::MAX)),
+        );
+        if count == 0 {
+            return Ok(None);
+        }
+        let enough = ends.iter().find(|(_, total)| *total >= count);
+        chosen.truncate(enough.map_or(chosen.len(), |(end, _)| *end));
+        let mut marks = self.marks_of(&chosen);
+        self.mark_way(&chosen, &mut marks);
+        Ok(Some(Selection {
+            marks: marks.into_values().collect(),
+            root: Mark {
+                pos: 0,
+                from: 0,
+                needs: 1,
+                exclusive,
+            },
+            labels: FxHashMap::default(),
+        }))
+    }
+
+    fn selection(&self, chosen: Vec<Member>, needs: i64, exclusive: bool) -> Selection {
+        Selection {
+            marks: self.marks_of(&chosen).into_values().collect(),
+            root: Mark {
+                pos: 0,
+                from: 0,
+                needs,
+                exclusive,
+            },
+            labels: FxHashMap::default(),
+        }
+    }
+
+    fn marks_of(&self, chosen: &[Member]) -> Marks {
+        let mut marks = Marks::new();
+        self.take(&mut chosen.to_vec(), &mut marks);
+        marks
+    }
+
+    /// Marks the way from the root to what was chosen.
+    fn mark_way(&self, chosen: &[Member], marks: &mut Marks) {
+        let tree = self.parts.tree;
+        for member in chosen {
+            let mut pos = member.from;
+            while pos != 0 {
+                let from = tree.slots[pos as usize].parent;
+                let needs = tree.sizes[pos as usize];
+                let mark = Mark {
+                    pos,
+                    from,
+                    needs,
+                    exclusive: false,
+                };
+                if marks.insert((pos, from), mark).is_some() {
+                    break;
+                }
+                pos = from;
+            }
+        }
+    }
+
+    /// Opens a subtree in which nothing matched yet: what is in it goes to the heap.
+    fn open(&mut self, hunt: &mut Hunt<'_>, pos: u32, above: Above) -> Result<(), Unsuited> {
+        if self.is_barren(pos, hunt.list, above) {
+            return Ok(());
+        }
+        self.visits.preorder += 1;
+        let slot = self.parts.tree.slots[pos as usize];
+        let plan = self.parts.plans.get(slot.plan);
+        if self
+            .prune(pos, plan, hunt.list, above.exclusive, above.overrun)
+            .is_none()
+        {
+            return Ok(());
+        }
+        let Some(below) = self.below(pos, above, above.exclusive, plan) else {
+            return Ok(());
+        };
+        if hunt.request.kind == Graph::SLOT && self.can_make(pos, hunt.request) {
+            let below = Above {
+                pristine: false,
+                exclusive: true,
+                ..below
+            };
+            let stream = self.slot_stream(pos, hunt.request, below)?;
+            hunt.streams.push(stream);
+            if !self.push_slot(hunt, hunt.streams.len() - 1)? {
+                self.note_barren(pos, hunt.list, above);
+            }
+            return Ok(());
+        }
+        let before = hunt.heap.len();
+        for &child in self.parts.tree.children(pos) {
+            hunt.push_child(self, child, below);
+        }
+        if hunt.heap.len() == before {
+            self.note_barren(pos, hunt.list, above);
+        }
+        self.visits.postorder += 1;
+        Ok(())
+    }
+
+    /// Returns what comes down below a vertex, `None` when the vertex cannot be scored.
+    fn below(&self, pos: u32, above: Above, exclusive: bool, plan: Option<&Plan>) -> Option<Above> {
+        let slot = self.parts.tree.slots[pos as usize];
+        Some(Above {
+            pristine: above.pristine,
+            exclusive,
+            score: above.score.checked_add(self.parts.contribution(slot)?)?,
+            overrun: above.overrun || plan.is_some_and(Plan::has_subtree_allocation),
+        })
+    }
+
+    /// Tries a vertex of the type of `request`, one of `list`.
+    fn try_vertex(
+        &mut self,
+        pos: u32,
+        from: u32,
+        list: &[Request],
+        request: &Request,
+        above: Above,
+    ) -> Result<Option<Member>, Unsuited> {
+        if self.is_barren(pos, list, above) {
+            return Ok(None);
+        }
+        self.visits.preorder += 1;
+        let slot = self.parts.tree.slots[pos as usize];
+        let plan = self.parts.plans.get(slot.plan);
+        let exclusive = above.exclusive || request.exclusive == Some(true);
+        let Some(count) = self.prune(pos, plan, list, exclusive, above.overrun) else {
+            return Ok(None);
+        };
+        let mut choice = NO_CHOICE;
+        if !request.with.is_empty() {
+            let Some(below) = self.below(pos, above, exclusive, plan) else {
+                return Ok(None);
+            };
+            let below = Above {
+                pristine: false,
+                ..below
+            };
+            let Some(chosen) = self.choose_below(pos, request, below)? else {
+                self.note_barren(pos, list, above);
+                return Ok(None);
+            };
+            choice = self.keep_choice(chosen.into_iter());
+        }
+        self.visits.postorder += 1;
+        Ok(Some(Member {
+            pos,
+            from,
+            count,
+            exclusive,
+            choice,
+        }))
+    }
+
+    /// Chooses what a matched vertex asks for below it.
+    fn choose_below(
+        &mut self,
+        pos: u32,
+        request: &Request,
+        below: Above,
+    ) -> Result<Option<SmallVec<[Member; 8]>>, Unsuited> {
+        let mut chosen = SmallVec::new();
+        if let Some(slot) = request.with.iter().find(|below| below.kind == Graph::SLOT) {
+            if !self.can_make(pos, slot) {
+                return Err(Unsuited);
+            }
+            if request.with.len() > 1 {
+                return Ok(None); // what stands beside a slot is not looked for
+            }
+            let below = Above {
+                exclusive: true,
+                ..below
+            };
+            let mut stream = self.slot_stream(pos, slot, below)?;
+            let mut ends = Vec::new();
+            while ends.len() < slot.most as usize {
+                let Some(filled) = self.next_slot(&mut stream, slot)? else {
+                    break;
+                };
+                chosen.extend(filled.members);
+                ends.push(chosen.len());
+            }
+            let n = u32::try_from(ends.len()).unwrap_or(u32::MAX);
+            return Ok(match slot.count.largest_at_most(n) {
+                0 => None,
+                n => {
+                    chosen.truncate(ends[n as usize - 1]);
+                    Some(chosen)
+                }
+            });
+        }
+        for wanted in &request.with {
+            let mut cursor = self.cursor(pos, wanted.kind);
+            let start = chosen.len();
+            let mut total = 0_i64;
+            while total < i64::from(wanted.most) {
+                let Some(member) = self.advance(pos, &mut cursor, &request.with, wanted, below)?
+                else {
+                    break;
+                };
+                total = total.saturating_add(member.count);
+                chosen.push(member);
+            }
+            let total = u32::try_from(total).unwrap_or(u32::MAX);
+            let mut left = i64::from(wanted.count.largest_at_most(total));
+            if left == 0 {
+                return Ok(None);
+            }
+            let mut end = start;
+            while left > 0 {
+                left -= chosen[end].count;
+                end += 1;
+            }
+            chosen.truncate(end);
+        }
+        Ok(Some(chosen))
+    }
+
+    /// Returns the children of a type in order of preference.
+    fn cursor(&self, pos: u32, kind: TypeId) -> Cursor {
+        let tree = self.parts.tree;
+        let of_kind = |&child: &u32| tree.slots[child as usize].kind == kind;
+        let mut sorted: SmallVec<[u32; 8]> =
+            tree.children(pos).iter().copied().filter(of_kind).collect();
+        let id = |child: u32| self.parts.graph.id(tree.slots[child as usize].vertex);
+        match (self.preferences.children, tree.slots[pos as usize].ordered) {
+            (Preference::Ascending, true) => {}
+            (Preference::Ascending, false) => sorted.sort_by_key(|&child| id(child)),
+            (_, true) => sorted.reverse(),
+            (_, false) => sorted.sort_by_key(|&child| Reverse(id(child))),
+        }
+        Cursor { sorted, next: 0 }
+    }
+
+    /// Returns the next child that fits.
+    fn advance(
+        &mut self,
+        pos: u32,
+        cursor: &mut Cursor,
+        list: &[Request],
+        wanted: &Request,
+        above: Above,
+    ) -> Result<Option<Member>, Unsuited> {
+        while let Some(&child) = cursor.sorted.get(cursor.next) {
+            cursor.next += 1;
+            if let Some(member) = self.try_vertex(child, pos, list, wanted, above)? {
+                return Ok(Some(member));
+            }
+        }
+        Ok(None)
+    }
+
+    // ---- slots -------------------------------------------------------------------------------
+
+    fn slot_stream(
+        &mut self,
+        pos: u32,
+        slot: &Request,
+        above: Above,
+    ) -> Result<SlotStream, Unsuited> {
+        let cursors = slot
+            .with
+            .iter()
+            .map(|member| self.cursor(pos, member.kind))
+            .collect();
+        let mut stream = SlotStream {
+            pos,
+            above,
+            cursors,
+            all: None,
+        };
+        let fixed = slot.with.iter().all(|member| member.count.is_fixed());
+        // Slots of equal numbers of vertices come in the order of their scores.
+        if !fixed || !self.parts.tree.slots[pos as usize].uniform {
+            stream.all = Some(self.all_slots(&mut stream, slot)?.into_iter());
+        }
+        Ok(stream)
+    }
+
+    /// Returns the next best slot.
+    fn next_slot(
+        &mut self,
+        stream: &mut SlotStream,
+        slot: &Request,
+    ) -> Result<Option<Filled>, Unsuited> {
+        if let Some(all) = &mut stream.all {
+            return Ok(all.next());
+        }
+        let SlotStream {
+            pos,
+            above,
+            cursors,
+            ..
+        } = stream;
+        let mut filled = Filled {
+            score: 1,
+            members: SmallVec::new(),
+        };
+        for (member, cursor) in slot.with.iter().zip(cursors) {
+            let mut got = 0;
+            while got < i64::from(member.count.min) {
+                let Some(next) = self.advance(*pos, cursor, &slot.with, member, *above)? else {
+                    return Ok(None);
+                };
+                got += next.count;
+                filled.score = filled
+                    .score
+                    .saturating_add(self.score(next.pos, above.score));
+                filled.members.push(Member {
+                    exclusive: true,
+                    ..next
+                });
+            }
+            if got == 0 {
+                return Ok(None); // nothing is wanted of it
+            }
+        }
+        Ok((!filled.members.is_empty()).then_some(filled))
+    }
+
+    /// Makes all slots and sorts them.
+    fn all_slots(
+        &mut self,
+        stream: &mut SlotStream,
+        slot: &Request,
+    ) -> Result<Vec<Filled>, Unsuited> {
+        let SlotStream {
+            pos,
+            above,
+            cursors,
+            ..
+        } = stream;
+        let mut pools: SmallVec<[(std::vec::IntoIter<Member>, i64); 4]> = SmallVec::new();
+        for (member, cursor) in slot.with.iter().zip(cursors) {
+            let mut pool = Vec::new();
+            while let Some(next) = self.advance(*pos, cursor, &slot.with, member, *above)? {
+                pool.push(next);
+            }
+            let total: i64 = pool.iter().map(|member| member.count).sum();
+            let count = member
+                .count
+                .largest_at_most(u32::try_from(total).unwrap_or(u32::MAX));
+            if count == 0 {
+                return Ok(Vec::new());
+            }
+            pools.push((pool.into_iter(), i64::from(count)));
+        }
+        let mut slots = Vec::new();
+        'slots: loop {
+            let mut filled = Filled {
+                score: 1,
+                members: SmallVec::new(),
+            };
+            for (pool, count) in &mut pools {
+                let mut got = 0;
+                while got < *count {
+                    let Some(next) = pool.next() else {
+                        break 'slots;
+                    };
+                    got += next.count;
+                    filled.score = filled
+                        .score
+                        .saturating_add(self.score(next.pos, above.score));
+                    filled.members.push(Member {
+                        exclusive: true,
+                        ..next
+                    });
+                }
+            }
+            if filled.members.is_empty() {
+                break;
+            }
+            slots.push(filled);
+        }
+        match self.preferences.children {
+            Preference::Ascending => slots.sort_by_key(|filled| filled.score),
+            _ => slots.sort_by_key(|filled| Reverse(filled.score)),
+        }
+        Ok(slots)
+    }
+
+    /// Puts the next slot of a stream into the heap. Returns whether there is one.
+    fn push_slot(&mut self, hunt: &mut Hunt<'_>, stream: usize) -> Result<bool, Unsuited> {
+        let Some(filled) = self.next_slot(&mut hunt.streams[stream], hunt.request)? else {
+            return Ok(false);
+        };
+        let (pos, score) = (hunt.streams[stream].pos, filled.score);
+        let key = self.key(score);
+        hunt.n += 1;
+        hunt.heap.push(Entry {
+            rank: Reverse((key, pos, hunt.n)),
+            item: Item::Slot(filled, stream),
+        });
+        Ok(true)
+    }
+
+    fn score(&self, pos: u32, above: i64) -> i64 {
+        let vertex = self.parts.tree.slots[pos as usize].vertex;
+        self.parts.policy.score(&Candidate {
+            id: self.parts.graph.id(vertex),
+            uniq_id: self.parts.graph.uniq_id(vertex),
+            above,
+            properties: None,
+        })
+    }
+
+    /// Turns a score into one of which less is better.
+    fn key(&self, score: i64) -> i64 {
+        match self.preferences.top {
+            Preference::Ascending => score,
+            _ => score.saturating_neg(),
+        }
+    }
+}
+
+/// An entry of the heap, which has the best on top.
+struct Entry {
+    rank: Reverse<Rank>,
+    item: Item,
+}
+
+impl PartialEq for Entry {
+    fn eq(&self, other: &Self) -> bool {
+        self.rank == other.rank
+    }
+}
+
+impl Eq for Entry {}
+
+impl PartialOrd for Entry {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Entry {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.rank.cmp(&other.rank)
+    }
+}
+
+/// A search under way.
+struct Hunt<'r> {
+    reaches: &'r Reaches,
+    list: &'r [Request],
+    request: &'r Request,
+    heap: BinaryHeap<Entry>,
+    streams: Vec<SlotStream>,
+    n: u32,
+}
+
+impl Hunt<'_> {
+    fn push(&mut self, search: &Search<'_>, pos: u32, _: Above, score: i64, item: Item) {
+        let key = search.key(score);
+        self.n += 1;
+        self.heap.push(Entry {
+            rank: Reverse((key, pos, self.n)),
+            item,
+        });
+    }
+
+    /// Puts a child of an opened subtree into the heap, if what is asked for can be in it.
+    fn push_child(&mut self, search: &Search<'_>, child: u32, above: Above) {
+        let kind = search.parts.tree.slots[child as usize].kind;
+        if kind == self.request.kind {
+            if !search.is_barren(child, self.list, above) {
+                let score = search.score(child, above.score);
+                self.push(search, child, above, score, Item::Vertex(above));
+            }
+            return;
+        }
+        if search.is_barren(child, self.list, above) {
+            return;
+        }
+        if let Some(score) = self.best_below(search, child, above.score) {
+            self.push(search, child, above, score, Item::Subtree(above));
+        }
+    }
+
+    /// Returns a score that nothing below a vertex is better than, `None` if nothing below it can
+    /// be what is asked for.
+    fn best_below(&self, search: &Search<'_>, pos: u32, above: i64) -> Option<i64> {
+        if self.request.kind != Graph::SLOT {
+            let reach = self.reaches.below(pos, self.request.kind)?;
+            return Some(above.saturating_add(self.best(search, reach)));
+        }
+        let mut sum = 1_i64;
+        for member in &self.request.with {
+            let reach = self.reaches.below(pos, member.kind)?;
+            let (smallest, largest) = self.reaches.sizes[member.kind.index()];
+            let one = above.saturating_add(self.best(search, reach));
+            let shares = |count: u32, size: i64| (i64::from(count) - 1) / size.max(1) + 1;
+            // Siblings with distinct ids have distinct scores, one apart at least.
+            let (n, step) = match search.preferences.top {
+                Preference::Ascending => (shares(member.count.min, largest), 1),
+                _ if self.reaches.distinct => (shares(member.most, smallest).min(one.max(1)), -1),
+                _ => (shares(member.most, smallest), 0),
+            };
+            let step = if self.reaches.distinct { step } else { 0 };
+            let steps = n.saturating_mul(n - 1) / 2 * step;
+            sum = sum
+                .saturating_add(one.saturating_mul(n))
+                .saturating_add(steps);
+        }
+        Some(sum)
+    }
+
+    fn best(&self, search: &Search<'_>, reach: Reach) -> i64 {
+        match search.preferences.top {
+            Preference::Ascending => reach.low,
+            _ => reach.high,
+        }
+    }
+}
+
+/// Returns whether no two resources side by side are of one type, and no slot is without shape.
+fn is_regular(list: &[Request]) -> bool {
+    list.iter().enumerate().all(|(i, request)| {
+        list[..i].iter().all(|other| other.kind != request.kind)
+            && (request.kind != Graph::SLOT
+                || request.with.iter().all(|member| member.kind != Graph::SLOT))
+            && is_regular(&request.with)
+    })
+}
