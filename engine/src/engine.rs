@@ -9,6 +9,7 @@ mod topology;
 use std::collections::BTreeMap;
 
 use roaring::RoaringBitmap;
+use rustc_hash::FxHashMap;
 
 use crate::filter::{Aggregates, Filters};
 use crate::graph::Tree;
@@ -114,6 +115,9 @@ pub struct Engine {
     failure: Failure,
     /// How many ids of nobody are used up.
     n_disowned: u64,
+    /// Labels of requests that vertices matched. As in Fluxion, a label stays with its vertex until
+    /// the vertex matches another one or is found in a search.
+    labels: FxHashMap<VertexId, Box<str>>,
     /// How much deeper than it is a vertex is told to be, as Fluxion does after each vertex that it
     /// walks but cannot book.
     drift: u32,
@@ -184,6 +188,7 @@ impl Engine {
             stats: Stats::default(),
             failure: Failure::Nothing,
             n_disowned: 0,
+            labels: FxHashMap::default(),
             drift: 0,
         })
     }

@@ -91,13 +91,14 @@ impl Found<'_> {
 }
 
 impl Engine {
-    /// Tells `visitor` the vertices that `wanted` accepts, with those above them.
+    /// Tells `visitor` the vertices that `wanted` accepts, with those above them. Labels that a match
+    /// left on them are gone afterwards.
     ///
     /// # Errors
     ///
     /// What the visitor fails with.
     pub fn find(
-        &self,
+        &mut self,
         wanted: &mut dyn FnMut(&Found<'_>) -> bool,
         options: &SearchOptions<'_>,
         visitor: &mut dyn MatchVisitor,
@@ -114,15 +115,18 @@ impl Engine {
             visitor,
             inherited: Vec::new(),
             seen,
+            told: Vec::new(),
         };
         search.vertex(0, self.drift, State::default())?;
-        visitor_times(search.visitor);
+        search.visitor.times(0, 0);
+        let told = search.told;
+        if !self.labels.is_empty() {
+            for vertex in told {
+                self.labels.remove(&vertex);
+            }
+        }
         Ok(())
     }
-}
-
-fn visitor_times(visitor: &mut dyn MatchVisitor) {
-    visitor.times(0, 0);
 }
 
 struct Search<'a, 'v> {
@@ -132,6 +136,8 @@ struct Search<'a, 'v> {
     visitor: &'v mut dyn MatchVisitor,
     inherited: Vec<(JobId, bool)>,
     seen: Vec<bool>,
+    /// The vertices that were told and have a label.
+    told: Vec<VertexId>,
 }
 
 impl Search<'_, '_> {
@@ -191,6 +197,9 @@ impl Search<'_, '_> {
                 Some(counted) => aggregates = counted,
                 None => return Ok(false),
             }
+        }
+        if engine.labels.contains_key(&slot.vertex) {
+            self.told.push(slot.vertex);
         }
         self.visitor.vertex(
             &engine.graph,

@@ -341,9 +341,13 @@ impl Engine {
             postorder,
         } = search.visits;
         let failure = search.failure();
+        let labels = std::mem::take(&mut search.labels);
         self.stats.preorder += preorder;
         self.stats.postorder += postorder;
         self.failure = failure;
+        let vertex = |pos: u32| self.tree.slots[pos as usize].vertex;
+        self.labels
+            .extend(labels.into_iter().map(|(pos, label)| (vertex(pos), label)));
         found
     }
 
@@ -383,12 +387,8 @@ impl Engine {
         exclusive.extend_from_slice(&plea.demand.exclusive_types);
         let kinds = self.filters[0].kinds();
         let parts = self.parts(&exclusive);
-        let Selection {
-            marks,
-            root,
-            labels,
-        } = selection;
-        let (touched, drift) = (&self.touched, self.drift);
+        let Selection { marks, root } = selection;
+        let (touched, drift, labels) = (&self.touched, self.drift, &self.labels);
         let mut walk = Walk::new(
             parts, &kinds, marks, labels, taking, interval, touched, drift, visitor,
         );
@@ -572,13 +572,12 @@ impl Engine {
         kinds: &[TypeId],
         visitor: &mut dyn MatchVisitor,
     ) -> Result<(Vec<Hold>, bool, u32), Error> {
-        let labels = rustc_hash::FxHashMap::default();
         let parts = self.parts(&self.exclusive);
         let mut walk = Walk::new(
             parts,
             kinds,
             marks,
-            &labels,
+            &self.labels,
             Taking::Planned,
             interval,
             &self.touched,

@@ -307,7 +307,6 @@ impl<'a> Search<'a> {
                 needs: 1,
                 exclusive,
             },
-            labels: FxHashMap::default(),
         }))
     }
 
@@ -320,7 +319,6 @@ impl<'a> Search<'a> {
                 needs,
                 exclusive,
             },
-            labels: FxHashMap::default(),
         }
     }
 
@@ -354,7 +352,7 @@ impl<'a> Search<'a> {
 
     /// Opens a subtree in which nothing matched yet: what is in it goes to the heap.
     fn open(&mut self, hunt: &mut Hunt<'_>, pos: u32, above: Above) -> Result<(), Unsuited> {
-        if self.is_barren(pos, hunt.list, above) {
+        if self.barren(pos, hunt.list, above).is_some() {
             return Ok(());
         }
         self.visits.preorder += 1;
@@ -378,7 +376,7 @@ impl<'a> Search<'a> {
             let stream = self.slot_stream(pos, hunt.request, below)?;
             hunt.streams.push(stream);
             if !self.push_slot(hunt, hunt.streams.len() - 1)? {
-                self.note_barren(pos, hunt.list, above);
+                self.note_barren(pos, hunt.list, above, true);
             }
             return Ok(());
         }
@@ -387,7 +385,7 @@ impl<'a> Search<'a> {
             hunt.push_child(self, child, below);
         }
         if hunt.heap.len() == before {
-            self.note_barren(pos, hunt.list, above);
+            self.note_barren(pos, hunt.list, above, true);
         }
         self.visits.postorder += 1;
         Ok(())
@@ -413,7 +411,7 @@ impl<'a> Search<'a> {
         request: &Request,
         above: Above,
     ) -> Result<Option<Member>, Unsuited> {
-        if self.is_barren(pos, list, above) {
+        if self.barren(pos, list, above).is_some() {
             return Ok(None);
         }
         self.visits.preorder += 1;
@@ -433,7 +431,7 @@ impl<'a> Search<'a> {
                 ..below
             };
             let Some(chosen) = self.choose_below(pos, request, below)? else {
-                self.note_barren(pos, list, above);
+                self.note_barren(pos, list, above, true);
                 return Ok(None);
             };
             choice = self.keep_choice(chosen.into_iter());
@@ -759,13 +757,13 @@ impl Hunt<'_> {
     fn push_child(&mut self, search: &Search<'_>, child: u32, above: Above) {
         let kind = search.parts.tree.slots[child as usize].kind;
         if kind == self.request.kind {
-            if !search.is_barren(child, self.list, above) {
+            if search.barren(child, self.list, above).is_none() {
                 let score = search.score(child, above.score);
                 self.push(search, child, above, score, Item::Vertex(above));
             }
             return;
         }
-        if search.is_barren(child, self.list, above) {
+        if search.barren(child, self.list, above).is_some() {
             return;
         }
         if let Some(score) = self.best_below(search, child, above.score) {

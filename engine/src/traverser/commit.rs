@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 use super::{Mark, Parts};
 use crate::planner::Interval;
 use crate::visit::{EmittedVertex, MatchVisitor};
-use crate::{Error, TypeId};
+use crate::{Error, TypeId, VertexId};
 
 /// How what is walked is taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,7 +44,7 @@ pub(crate) struct Walk<'a, 'v> {
     /// Types in the sums.
     kinds: &'a [TypeId],
     marks: &'a [Mark],
-    labels: &'a FxHashMap<u32, Box<str>>,
+    labels: &'a FxHashMap<VertexId, Box<str>>,
     taking: Taking,
     window: Interval,
     /// Whether positions of a range have plans; subtrees without any are held as a whole.
@@ -84,7 +84,7 @@ impl<'a, 'v> Walk<'a, 'v> {
         parts: Parts<'a>,
         kinds: &'a [TypeId],
         marks: &'a [Mark],
-        labels: &'a FxHashMap<u32, Box<str>>,
+        labels: &'a FxHashMap<VertexId, Box<str>>,
         taking: Taking,
         window: Interval,
         touched: &'a roaring::RoaringBitmap,
@@ -251,7 +251,10 @@ impl<'a, 'v> Walk<'a, 'v> {
                 needs: u64::try_from(needs).unwrap_or(0),
                 exclusive,
                 under_exclusive: step.under_exclusive,
-                label: self.labels.get(&pos).map(|label| &**label),
+                label: self
+                    .labels
+                    .get(&tree.slots[pos as usize].vertex)
+                    .map(|label| &**label),
                 aggregates: &[],
             },
         )?;

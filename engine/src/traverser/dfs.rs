@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use jobspec::Constraint;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::demand::{Demand, Request, need, satisfies};
@@ -35,8 +35,6 @@ pub(crate) struct Selection {
     /// By position, ascending.
     pub(crate) marks: Vec<Mark>,
     pub(crate) root: Mark,
-    /// Requests with a label, by the position of a vertex that matched them.
-    pub(crate) labels: FxHashMap<u32, Box<str>>,
 }
 
 /// How a vertex is taken.
@@ -100,13 +98,14 @@ pub(crate) struct Search<'a> {
     /// What was chosen below vertices: ranges of `members`.
     choices: Vec<Range<usize>>,
     members: Vec<Member>,
-    /// Shapes that are known to offer nothing: with what was asked for, whether levels could be
-    /// skipped and whether all had to be exclusive.
-    barren: FxHashSet<(u32, u32, bool, bool)>,
+    /// Shapes that are known to offer nothing, with what was asked for, whether levels could be
+    /// skipped and whether all had to be exclusive; and whether they fail.
+    barren: FxHashMap<(u32, u32, bool, bool), bool>,
     /// Whether shapes decide, so that something can be known of them.
     learns: bool,
     seen: Vec<bool>,
-    labels: FxHashMap<u32, Box<str>>,
+    /// Labels of requests, by the positions of vertices that matched them.
+    pub(crate) labels: FxHashMap<u32, Box<str>>,
     has_labels: bool,
     /// Why the last thing that failed did.
     pub(super) failure: Failure,
@@ -128,7 +127,7 @@ impl<'a> Search<'a> {
             first_match: parts.policy.first_match(),
             choices: Vec::new(),
             members: Vec::new(),
-            barren: FxHashSet::default(),
+            barren: FxHashMap::default(),
             learns: aim.shortcuts.shapes
                 && parts.auxiliary.is_empty()
                 && !parts.tree.shared
@@ -152,7 +151,7 @@ impl<'a> Search<'a> {
     ///
     /// Tells why nothing was found.
     pub(crate) fn run(&mut self, demand: &Demand) -> Result<Selection, Failure> {
-        self.learns &= !demand.shares;
+        self.learns &= !demand.shares && !demand.has_labels;
         if let Some(found) = self.run_best_first(demand) {
             return found;
         }
@@ -181,7 +180,6 @@ impl<'a> Search<'a> {
         self.choices.clear();
         self.members.clear();
         self.seen.fill(false);
-        self.labels.clear();
         self.has_labels = has_labels;
         let root_kind = self.parts.tree.slots[0].kind;
         let exclusive = wants_exclusive(resources, root_kind);
@@ -214,11 +212,7 @@ impl<'a> Search<'a> {
             needs: root_needs,
             exclusive: root_exclusive,
         };
-        Ok(Selection {
-            marks,
-            root,
-            labels: std::mem::take(&mut self.labels),
-        })
+        Ok(Selection { marks, root })
     }
 
     /// Chooses at the top and returns how much of the root is needed.
@@ -327,13 +321,15 @@ impl<'a> Search<'a> {
         above: Above,
         to_parent: &mut Scores,
     ) -> Option<(bool, u32)> {
-        if self.is_barren(pos, resources, above) {
-            self.failure = Failure::Busy;
+        if let Some(fails) = self.barren(pos, resources, above) {
+            if fails {
+                self.failure = Failure::Busy;
+            }
             return None;
         }
         let visited = self.visit_anew(pos, resources, above, to_parent);
         if visited.is_none() {
-            self.note_barren(pos, resources, above);
+            self.note_barren(pos, resources, above, true);
         }
         visited
     }
@@ -418,7 +414,7 @@ impl<'a> Search<'a> {
                     .is_none_or(|evals| evals.candidates.is_empty())
             };
             if matches!(test.kind, Kind::Above) && resources.iter().all(fruitless) {
-                self.note_barren(pos, resources, above);
+                self.note_barren(pos, resources, above, false);
             }
             to_parent.merge(scores);
         }
@@ -444,22 +440,30 @@ impl<'a> Search<'a> {
 
     // ---- what is known of shapes -------------------------------------------------------------
 
-    /// Returns whether a subtree of this shape is known to offer nothing.
-    pub(super) fn is_barren(&self, pos: u32, resources: &[Request], above: Above) -> bool {
-        !self.barren.is_empty()
-            && !above.overrun
-            && self
-                .barren
-                .contains(&self.barren_key(pos, resources, above))
-            && self.is_blank(pos)
+    /// Returns whether a subtree of this shape fails, if it is known to offer nothing.
+    pub(super) fn barren(&self, pos: u32, resources: &[Request], above: Above) -> Option<bool> {
+        if self.barren.is_empty() || above.overrun {
+            return None;
+        }
+        let known = self
+            .barren
+            .get(&self.barren_key(pos, resources, above))
+            .copied();
+        known.filter(|_| self.is_blank(pos))
     }
 
-    /// Notes that a subtree offers nothing, if that is in its shape.
-    pub(super) fn note_barren(&mut self, pos: u32, resources: &[Request], above: Above) {
+    /// Notes that a subtree offers nothing, if that is in its shape, and whether it fails.
+    pub(super) fn note_barren(
+        &mut self,
+        pos: u32,
+        resources: &[Request],
+        above: Above,
+        fails: bool,
+    ) {
         let leaf = self.parts.tree.slots[pos as usize].leaf;
         if self.learns && !leaf && !above.overrun && self.is_blank(pos) {
             let key = self.barren_key(pos, resources, above);
-            self.barren.insert(key);
+            self.barren.insert(key, fails);
         }
     }
 
