@@ -213,11 +213,8 @@ mod tests {
 
     #[test]
     fn a_place_tells_what_it_knows() {
-        let place = |line, column, pointer: &str| Place {
-            line,
-            column,
-            pointer: pointer.to_owned(),
-        };
+        let place =
+            |line, column, pointer: &str| Place { line, column, pointer: pointer.to_owned() };
         assert_eq!(place(0, 0, "").to_string(), "document");
         assert_eq!(place(0, 0, "/graph").to_string(), "/graph");
         assert_eq!(place(3, 7, "").to_string(), "3:7");

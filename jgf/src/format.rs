@@ -80,9 +80,7 @@ impl FromStr for MatchFormat {
         Self::ALL
             .into_iter()
             .find(|format| format.name() == name)
-            .ok_or_else(|| UnknownFormat {
-                given: name.to_owned(),
-            })
+            .ok_or_else(|| UnknownFormat { given: name.to_owned() })
     }
 }
 

@@ -25,10 +25,7 @@ fn files(folder: &Path, ending: &str) -> Vec<PathBuf> {
 }
 
 fn load_all(root: &Path, folder: &str, ending: &str, format: LoadFormat, allowlist: Option<&str>) {
-    let options = LoadOptions {
-        allowlist: allowlist.map(str::to_owned),
-        ..LoadOptions::default()
-    };
+    let options = LoadOptions { allowlist: allowlist.map(str::to_owned), ..LoadOptions::default() };
     let mut n_loaded = 0;
     for path in files(&root.join(folder), ending) {
         let name = path.display();
@@ -56,13 +53,7 @@ fn every_graph_of_the_suite_is_read() {
     let peer = root.join("peer/data");
     load_all(&peer, "resource/jgfs", ".json", LoadFormat::Jgf, None);
     load_all(&peer, "resource/grugs", ".graphml", LoadFormat::Grug, None);
-    load_all(
-        &peer,
-        "resource/rv1exec",
-        ".json",
-        LoadFormat::Rv1exec,
-        None,
-    );
+    load_all(&peer, "resource/rv1exec", ".json", LoadFormat::Rv1exec, None);
     let allowlist = Some("node,socket,core,gpu");
     load_all(&peer, "hwloc-data", ".xml", LoadFormat::Hwloc, allowlist);
 }

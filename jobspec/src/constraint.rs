@@ -57,10 +57,7 @@ impl Property {
             Some(name) => (name, true),
             None => (text, false),
         };
-        (!name.contains(Self::FORBIDDEN)).then(|| Self {
-            name: name.to_owned(),
-            negated,
-        })
+        (!name.contains(Self::FORBIDDEN)).then(|| Self { name: name.to_owned(), negated })
     }
 }
 
@@ -91,9 +88,8 @@ mod tests {
         ];
         for (text, expected) in table {
             let property = Property::decode(text);
-            let parts = property
-                .as_ref()
-                .map(|property| (property.name.as_str(), property.negated));
+            let parts =
+                property.as_ref().map(|property| (property.name.as_str(), property.negated));
             assert_eq!(parts, expected, "{text}");
             if let Some(property) = property {
                 assert_eq!(property.to_string(), text);

@@ -99,13 +99,7 @@ impl Count {
     /// Nothing is checked: with `min` above `max` no count is acceptable, and
     /// an operand too small for growth leaves `min` as the only one.
     pub fn range(min: u32, max: u32, operator: Operator, operand: u32) -> Self {
-        Self {
-            min,
-            max,
-            operator,
-            operand,
-            set: None,
-        }
+        Self { min, max, operator, operand, set: None }
     }
 
     /// Returns the count that accepts the ids of `set`; `None` for the empty
@@ -201,8 +195,7 @@ pub(crate) mod tests {
 
     impl Arbitrary for Operator {
         fn arbitrary(g: &mut Gen) -> Self {
-            *g.choose(&[Self::Add, Self::Multiply, Self::Power])
-                .unwrap_or(&Self::Add)
+            *g.choose(&[Self::Add, Self::Multiply, Self::Power]).unwrap_or(&Self::Add)
         }
     }
 
@@ -210,20 +203,15 @@ pub(crate) mod tests {
     impl Arbitrary for Count {
         fn arbitrary(g: &mut Gen) -> Self {
             let small = u32::from(u8::arbitrary(g) % 40);
-            let other = if bool::arbitrary(g) {
-                u32::from(u8::arbitrary(g))
-            } else {
-                u32::arbitrary(g)
-            };
+            let other =
+                if bool::arbitrary(g) { u32::from(u8::arbitrary(g)) } else { u32::arbitrary(g) };
             match u8::arbitrary(g) % 6 {
                 0 => Self::fixed(small),
                 1 => Self::fixed(other),
                 2 => Self::at_least(small.max(1)),
                 3 => {
-                    let ids: Idset = Vec::<u16>::arbitrary(g)
-                        .into_iter()
-                        .map(|id| u64::from(id) + 1)
-                        .collect();
+                    let ids: Idset =
+                        Vec::<u16>::arbitrary(g).into_iter().map(|id| u64::from(id) + 1).collect();
                     Self::one_of(ids).unwrap_or_else(|| Self::fixed(small))
                 }
                 _ => {
@@ -294,11 +282,7 @@ pub(crate) mod tests {
         ];
         for (min, max, operator, operand, available, answer) in table {
             let count = Count::range(min, max, operator, operand);
-            assert_eq!(
-                count.largest_at_most(available),
-                answer,
-                "{count:?} of {available}"
-            );
+            assert_eq!(count.largest_at_most(available), answer, "{count:?} of {available}");
         }
     }
 

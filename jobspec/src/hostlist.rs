@@ -70,12 +70,7 @@ enum Hosts {
     Numbered { low: u64, high: u64, width: usize },
     /// As `Numbered`, with more text after the number. flux-core keeps such
     /// hosts one by one, so they join no range and are written one by one.
-    Suffixed {
-        low: u64,
-        high: u64,
-        width: usize,
-        suffix: String,
-    },
+    Suffixed { low: u64, high: u64, width: usize, suffix: String },
 }
 
 impl Hosts {
@@ -99,9 +94,9 @@ impl Group {
         match &self.hosts {
             Hosts::One => prefix.clone(),
             Hosts::Numbered { low, width, .. } => format!("{prefix}{:0width$}", low + offset),
-            Hosts::Suffixed {
-                low, width, suffix, ..
-            } => format!("{prefix}{:0width$}{suffix}", low + offset),
+            Hosts::Suffixed { low, width, suffix, .. } => {
+                format!("{prefix}{:0width$}{suffix}", low + offset)
+            }
         }
     }
 
@@ -111,12 +106,9 @@ impl Group {
         let (digits, low, high, width) = match &self.hosts {
             Hosts::One => return rest.is_empty().then_some(0),
             Hosts::Numbered { low, high, width } => (rest, *low, *high, *width),
-            Hosts::Suffixed {
-                low,
-                high,
-                width,
-                suffix,
-            } => (rest.strip_suffix(suffix.as_str())?, *low, *high, *width),
+            Hosts::Suffixed { low, high, width, suffix } => {
+                (rest.strip_suffix(suffix.as_str())?, *low, *high, *width)
+            }
         };
         let number = decimal(digits)?;
         let written = digits_of(number).max(width);
@@ -127,11 +119,7 @@ impl Group {
     fn join(&mut self, next: &Self) -> bool {
         let (
             Hosts::Numbered { low, high, width },
-            Hosts::Numbered {
-                low: next_low,
-                high: next_high,
-                width: next_width,
-            },
+            Hosts::Numbered { low: next_low, high: next_high, width: next_width },
         ) = (&mut self.hosts, &next.hosts)
         else {
             return false;
@@ -204,9 +192,7 @@ impl Hostlist {
     /// commas, spaces or tabs.
     pub fn push(&mut self, name: &str) -> Result<(), HostlistError> {
         if name.is_empty() || name.contains(['[', ']', ',', ' ', '\t']) {
-            return Err(HostlistError::Name {
-                found: name.to_owned(),
-            });
+            return Err(HostlistError::Name { found: name.to_owned() });
         }
         self.append_group(single(name));
         Ok(())
@@ -283,12 +269,7 @@ impl Hostlist {
                 Hosts::Numbered { low, high, .. } if together > 1 || low < high => {
                     write_bracketed(out, prefix, groups)?;
                 }
-                Hosts::Suffixed {
-                    low,
-                    high,
-                    width,
-                    suffix,
-                } if compact => {
+                Hosts::Suffixed { low, high, width, suffix } if compact => {
                     write!(out, "{prefix}[{low:0width$}-{high:0width$}]{suffix}")?;
                 }
                 hosts => {
@@ -329,9 +310,7 @@ impl Hostlist {
     ///
     /// **Complexity**: linear in the number of ranges.
     pub fn len(&self) -> u64 {
-        self.groups
-            .iter()
-            .fold(0, |total, group| total.saturating_add(group.hosts.len()))
+        self.groups.iter().fold(0, |total, group| total.saturating_add(group.hosts.len()))
     }
 
     /// Returns whether the list has no hosts.
@@ -341,9 +320,7 @@ impl Hostlist {
 
     /// Returns the host names in order.
     pub fn iter(&self) -> impl Iterator<Item = String> + '_ {
-        self.groups
-            .iter()
-            .flat_map(|group| (0..group.hosts.len()).map(|offset| group.name(offset)))
+        self.groups.iter().flat_map(|group| (0..group.hosts.len()).map(|offset| group.name(offset)))
     }
 }
 
@@ -415,9 +392,7 @@ impl<'a> Iterator for Tokens<'a> {
 }
 
 fn decode_token(token: &str, groups: &mut Vec<Group>) -> Result<(), HostlistError> {
-    let brackets = || HostlistError::Brackets {
-        found: token.to_owned(),
-    };
+    let brackets = || HostlistError::Brackets { found: token.to_owned() };
     let Some((prefix, rest)) = token.split_once('[') else {
         if token.contains(']') {
             return Err(brackets());
@@ -441,31 +416,18 @@ fn decode_token(token: &str, groups: &mut Vec<Group>) -> Result<(), HostlistErro
         let hosts = if suffix.is_empty() {
             Hosts::Numbered { low, high, width }
         } else {
-            Hosts::Suffixed {
-                low,
-                high,
-                width,
-                suffix: suffix.to_owned(),
-            }
+            Hosts::Suffixed { low, high, width, suffix: suffix.to_owned() }
         };
-        groups.push(Group {
-            prefix: prefix.to_owned(),
-            hosts,
-        });
+        groups.push(Group { prefix: prefix.to_owned(), hosts });
     }
     Ok(())
 }
 
 fn decode_range(element: &str) -> Result<(u64, u64, usize), HostlistError> {
-    let range = || HostlistError::Range {
-        found: element.to_owned(),
-    };
+    let range = || HostlistError::Range { found: element.to_owned() };
     let (low, high) = element.split_once('-').unwrap_or((element, element));
     let width = low.len();
-    let (low, high) = (
-        decimal(low).ok_or_else(range)?,
-        decimal(high).ok_or_else(range)?,
-    );
+    let (low, high) = (decimal(low).ok_or_else(range)?, decimal(high).ok_or_else(range)?);
     if low > high {
         return Err(range());
     }
@@ -488,16 +450,9 @@ fn single(name: &str) -> Group {
     match decimal(digits) {
         Some(number) => Group {
             prefix: prefix.to_owned(),
-            hosts: Hosts::Numbered {
-                low: number,
-                high: number,
-                width: digits.len(),
-            },
+            hosts: Hosts::Numbered { low: number, high: number, width: digits.len() },
         },
-        None => Group {
-            prefix: name.to_owned(),
-            hosts: Hosts::One,
-        },
+        None => Group { prefix: name.to_owned(), hosts: Hosts::One },
     }
 }
 
@@ -538,11 +493,7 @@ mod tests {
             ("foo-1a-2,foo-1a-3", "foo-1a-[2-3]", 2),
             ("foo1,foo2,foo3,fooi", "foo[1-3],fooi", 4),
             ("foo1,fooi,foo2,foo3", "foo1,fooi,foo[2-3]", 4),
-            (
-                "fooi,foo1,foo2,foo3,foo5,foo7,foo8",
-                "fooi,foo[1-3,5,7-8]",
-                7,
-            ),
+            ("fooi,foo1,foo2,foo3,foo5,foo7,foo8", "fooi,foo[1-3,5,7-8]", 7),
             ("1,2,3,4,5,9", "[1-5,9]", 6),
             (",1,2,3,4,5,9,", "[1-5,9]", 6),
             ("[1-5]", "[1-5]", 5),

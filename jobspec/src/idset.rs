@@ -62,26 +62,17 @@ impl Idset {
     ///
     /// **Source**: RFC 22.
     pub fn decode(text: &str) -> Result<Self, IdsetError> {
-        let inner = text
-            .strip_prefix('[')
-            .and_then(|rest| rest.strip_suffix(']'))
-            .unwrap_or(text);
+        let inner = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(text);
         if inner.contains(['[', ']']) {
-            return Err(IdsetError::Brackets {
-                found: text.to_owned(),
-            });
+            return Err(IdsetError::Brackets { found: text.to_owned() });
         }
         let mut ranges: Vec<(u64, u64)> = Vec::new();
         for element in inner.split(',').filter(|element| !element.is_empty()) {
-            let (low, high) = decode_range(element).ok_or_else(|| IdsetError::Element {
-                found: element.to_owned(),
-            })?;
+            let (low, high) = decode_range(element)
+                .ok_or_else(|| IdsetError::Element { found: element.to_owned() })?;
             match ranges.last_mut() {
                 Some((_, last)) if low <= *last => {
-                    return Err(IdsetError::Order {
-                        found: element.to_owned(),
-                        last: *last,
-                    });
+                    return Err(IdsetError::Order { found: element.to_owned(), last: *last });
                 }
                 Some((_, last)) if last.checked_add(1) == Some(low) => *last = high,
                 _ => ranges.push((low, high)),
@@ -119,12 +110,8 @@ impl Idset {
             return;
         }
         // Ranges that overlap or touch [low, high] are replaced by their union.
-        let first = self
-            .ranges
-            .partition_point(|&(_, end)| end < low.saturating_sub(1));
-        let after = self
-            .ranges
-            .partition_point(|&(start, _)| start <= high.saturating_add(1));
+        let first = self.ranges.partition_point(|&(_, end)| end < low.saturating_sub(1));
+        let after = self.ranges.partition_point(|&(start, _)| start <= high.saturating_add(1));
         let mut joined = (low, high);
         if let [(start, _), ..] = self.ranges[first..after] {
             joined.0 = low.min(start);

@@ -14,18 +14,14 @@ use crate::value::number_length;
 #[derive(Debug)]
 pub(crate) enum Stop {
     /// The text is not JSON; it may still be YAML.
-    Syntax {
-        offset: usize,
-        message: &'static str,
-    },
+    Syntax { offset: usize, message: &'static str },
     /// A bound was passed.
     Limit { offset: usize, limit: LimitKind },
 }
 
 /// Returns whether a text can be a JSON document with a mapping.
 pub(crate) fn looks_like_json(text: &str) -> bool {
-    text.trim_start_matches([' ', '\t', '\r', '\n'])
-        .starts_with('{')
+    text.trim_start_matches([' ', '\t', '\r', '\n']).starts_with('{')
 }
 
 /// Reads a JSON document (RFC 8259).
@@ -72,17 +68,11 @@ impl<'a> Reader<'a> {
     }
 
     fn fail<T>(&self, message: &'static str) -> Result<T, Stop> {
-        Err(Stop::Syntax {
-            offset: self.at,
-            message,
-        })
+        Err(Stop::Syntax { offset: self.at, message })
     }
 
     fn limit<T>(&self, limit: LimitKind) -> Result<T, Stop> {
-        Err(Stop::Limit {
-            offset: self.at,
-            limit,
-        })
+        Err(Stop::Limit { offset: self.at, limit })
     }
 
     fn peek(&self) -> Option<u8> {
@@ -309,10 +299,7 @@ mod tests {
     fn escapes_are_resolved() {
         let node = check(r#"["\"\\\/\b\f\n\r\t", "a\u00e9b", "\ud83d\ude00!"]"#).unwrap();
         let texts: Vec<_> = node.sequence().unwrap().iter().map(Node::scalar).collect();
-        assert_eq!(
-            texts,
-            [Some("\"\\/\u{8}\u{c}\n\r\t"), Some("aéb"), Some("😀!")]
-        );
+        assert_eq!(texts, [Some("\"\\/\u{8}\u{c}\n\r\t"), Some("aéb"), Some("😀!")]);
     }
 
     #[test]
@@ -354,26 +341,16 @@ mod tests {
 
     #[test]
     fn bounds_hold() {
-        let limits = Limits {
-            depth: 3,
-            nodes: 5,
-            ..Limits::default()
-        };
+        let limits = Limits { depth: 3, nodes: 5, ..Limits::default() };
         assert!(read("[[[]]]", &limits).is_ok());
         assert!(matches!(
             read("[[[[]]]]", &limits),
-            Err(Stop::Limit {
-                offset: 3,
-                limit: LimitKind::Depth
-            })
+            Err(Stop::Limit { offset: 3, limit: LimitKind::Depth })
         ));
         assert!(read("[1,2,3,4]", &limits).is_ok());
         assert!(matches!(
             read("[1,2,3,4,5]", &limits),
-            Err(Stop::Limit {
-                limit: LimitKind::Nodes,
-                ..
-            })
+            Err(Stop::Limit { limit: LimitKind::Nodes, .. })
         ));
     }
 

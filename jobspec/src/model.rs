@@ -151,13 +151,7 @@ impl Jobspec {
         tasks: Vec<Task>,
         attributes: Attributes,
     ) -> Self {
-        Self {
-            version,
-            resources,
-            tasks,
-            attributes,
-            extended: Vec::new(),
-        }
+        Self { version, resources, tasks, attributes, extended: Vec::new() }
     }
 
     /// Reads a jobspec in YAML or JSON, within the default [`Limits`].
@@ -208,12 +202,7 @@ impl Jobspec {
             });
         }
         let document = read(text, limits)?;
-        let mut reader = Reader {
-            dialect,
-            limits,
-            resources: 0,
-            extended: Vec::new(),
-        };
+        let mut reader = Reader { dialect, limits, resources: 0, extended: Vec::new() };
         let mut jobspec = reader.jobspec(&document)?;
         jobspec.extended = reader.extended;
         Ok(jobspec)
@@ -322,10 +311,7 @@ fn read<'a>(text: &'a str, limits: &Limits) -> Result<Node<'a>, Error> {
         // reader that came further knows better what was meant.
         Err(json::Stop::Syntax { offset, message }) => match yaml::read(text, limits) {
             Err(Error::Syntax { at, .. }) if (at.span.offset as usize) < offset => {
-                Err(Error::Syntax {
-                    at: locate(offset),
-                    message: message.to_owned(),
-                })
+                Err(Error::Syntax { at: locate(offset), message: message.to_owned() })
             }
             result => result,
         },
@@ -354,16 +340,12 @@ impl<'n, 'a, const N: usize> Fields<'n, 'a, N> {
         expected: &'static str,
         path: &Path<'_>,
     ) -> Result<Self, Error> {
-        let entries = node
-            .mapping()
-            .ok_or_else(|| unexpected(node, expected, path))?;
+        let entries = node.mapping().ok_or_else(|| unexpected(node, expected, path))?;
         let mut known = [None; N];
         let mut other = Vec::new();
         for entry in entries {
-            let index = entry
-                .key
-                .scalar()
-                .and_then(|key| names.iter().position(|name| *name == key));
+            let index =
+                entry.key.scalar().and_then(|key| names.iter().position(|name| *name == key));
             match index {
                 None => other.push(entry),
                 Some(index) if known[index].is_none() => known[index] = Some(&entry.value),
@@ -379,10 +361,7 @@ impl<'n, 'a, const N: usize> Fields<'n, 'a, N> {
         key: &'static str,
         path: &Path<'_>,
     ) -> Result<&'n Node<'a>, Error> {
-        self.known[index].ok_or_else(|| Error::MissingKey {
-            at: path.at(self.node.span),
-            key,
-        })
+        self.known[index].ok_or_else(|| Error::MissingKey { at: path.at(self.node.span), key })
     }
 
     fn len(&self) -> usize {
@@ -418,11 +397,7 @@ impl Reader<'_> {
         let resources = fields.required(1, TOP[1], path)?;
         let tasks = fields.required(2, TOP[2], path)?;
         let attributes = fields.required(3, TOP[3], path)?;
-        fields.closed(
-            &TOP,
-            "`version`, `resources`, `tasks` and `attributes`",
-            path,
-        )?;
+        fields.closed(&TOP, "`version`, `resources`, `tasks` and `attributes`", path)?;
         Ok(Jobspec {
             version: version_of(version, &Path::Key(path, TOP[0]))?,
             resources: self.resources(resources, &Path::Key(path, TOP[1]))?,
@@ -433,9 +408,8 @@ impl Reader<'_> {
     }
 
     fn resources(&mut self, node: &Node<'_>, path: &Path<'_>) -> Result<Vec<Resource>, Error> {
-        let items = node
-            .sequence()
-            .ok_or_else(|| unexpected(node, "a sequence of resources", path))?;
+        let items =
+            node.sequence().ok_or_else(|| unexpected(node, "a sequence of resources", path))?;
         let mut resources = Vec::with_capacity(items.len());
         for (index, item) in items.iter().enumerate() {
             resources.push(self.resource(item, &Path::Index(path, index))?);
@@ -459,24 +433,16 @@ impl Reader<'_> {
             path,
         )?;
         let kind = fields.required(0, "type", path)?;
-        let kind = text(
-            kind,
-            "the name of a resource type",
-            &Path::Key(path, "type"),
-        )?;
+        let kind = text(kind, "the name of a resource type", &Path::Key(path, "type"))?;
         let count = fields.required(1, "count", path)?;
         let count = self.count(count, &Path::Key(path, "count"))?;
         let [_, _, unit, exclusive, with, label, id] = fields.known;
         let optional = |node: Option<&Node<'_>>, key| {
-            node.map(|node| text(node, "a string", &Path::Key(path, key)))
-                .transpose()
+            node.map(|node| text(node, "a string", &Path::Key(path, key))).transpose()
         };
         let label = optional(label, "label")?;
         if label.is_none() && kind == Resource::SLOT {
-            return Err(Error::MissingKey {
-                at: path.at(node.span),
-                key: "label",
-            });
+            return Err(Error::MissingKey { at: path.at(node.span), key: "label" });
         }
         Ok(Resource {
             kind,
@@ -519,10 +485,9 @@ impl Reader<'_> {
                     Err(range::RangeError::Bound { expected, .. }) => {
                         return Err(unexpected(node, expected, path));
                     }
-                    Err(_) => (
-                        Idset::decode(text).ok().and_then(Count::one_of),
-                        Feature::CountIdset,
-                    ),
+                    Err(_) => {
+                        (Idset::decode(text).ok().and_then(Count::one_of), Feature::CountIdset)
+                    }
                 };
                 let count = count.ok_or_else(|| unexpected(node, EXPECTED, path))?;
                 self.extension(feature, node, path)?;
@@ -568,10 +533,7 @@ impl Reader<'_> {
             .transpose()?;
         for (given, needed, key) in [(operator, operand, COUNT[3]), (operand, operator, COUNT[2])] {
             if given.is_some() && needed.is_none() {
-                return Err(Error::MissingKey {
-                    at: path.at(node.span),
-                    key,
-                });
+                return Err(Error::MissingKey { at: path.at(node.span), key });
             }
         }
         let count = Count::range(
@@ -596,9 +558,7 @@ impl Reader<'_> {
     }
 
     fn tasks(&mut self, node: &Node<'_>, path: &Path<'_>) -> Result<Vec<Task>, Error> {
-        let items = node
-            .sequence()
-            .ok_or_else(|| unexpected(node, "a sequence of tasks", path))?;
+        let items = node.sequence().ok_or_else(|| unexpected(node, "a sequence of tasks", path))?;
         items
             .iter()
             .enumerate()
@@ -623,10 +583,7 @@ impl Reader<'_> {
         // Fluxion takes any further key, but counts them.
         match fields.len() {
             ..3 => {
-                return Err(Error::MissingKey {
-                    at: path.at(node.span),
-                    key: "count",
-                });
+                return Err(Error::MissingKey { at: path.at(node.span), key: "count" });
             }
             3..=5 => {}
             _ => {
@@ -664,10 +621,7 @@ impl Reader<'_> {
             return Ok(match (name, raw::unsigned(text)) {
                 ("per_slot", Some(count)) => TaskCount::PerSlot(count),
                 ("total", Some(count)) => TaskCount::Total(count),
-                _ => TaskCount::Other {
-                    name: name.to_owned(),
-                    value: text.to_owned(),
-                },
+                _ => TaskCount::Other { name: name.to_owned(), value: text.to_owned() },
             });
         }
         if name != "per_resource" {
@@ -680,18 +634,10 @@ impl Reader<'_> {
         let kind = fields.required(0, "type", &value_path)?;
         let count = fields.required(1, "count", &value_path)?;
         let result = TaskCount::PerResource {
-            kind: text(
-                kind,
-                "the name of a resource type",
-                &Path::Key(&value_path, "type"),
+            kind: text(kind, "the name of a resource type", &Path::Key(&value_path, "type"))?,
+            count: count.scalar().and_then(raw::unsigned).filter(|&count| count > 0).ok_or_else(
+                || unexpected(count, "a positive number", &Path::Key(&value_path, "count")),
             )?,
-            count: count
-                .scalar()
-                .and_then(raw::unsigned)
-                .filter(|&count| count > 0)
-                .ok_or_else(|| {
-                    unexpected(count, "a positive number", &Path::Key(&value_path, "count"))
-                })?,
         };
         self.extension(Feature::TaskCountPerResource, &entry.value, &value_path)?;
         Ok(result)
@@ -702,18 +648,12 @@ impl Reader<'_> {
         node: &Node<'_>,
         path: &Path<'_>,
     ) -> Result<BTreeMap<String, Value>, Error> {
-        let entries = node
-            .mapping()
-            .ok_or_else(|| unexpected(node, "a mapping", path))?;
+        let entries = node.mapping().ok_or_else(|| unexpected(node, "a mapping", path))?;
         let mut attributes = BTreeMap::new();
         for entry in entries {
             let name = key(entry, path)?;
             if entry.value.scalar_or_null().is_none() {
-                self.extension(
-                    Feature::TaskAttributeTree,
-                    &entry.value,
-                    &Path::Key(path, name),
-                )?;
+                self.extension(Feature::TaskAttributeTree, &entry.value, &Path::Key(path, name))?;
             }
             let value = Value::from_node(&entry.value);
             if attributes.insert(name.to_owned(), value).is_some() {
@@ -795,10 +735,8 @@ impl Reader<'_> {
             return Err(unknown(entry, &names, Constraint::OPERATORS, path));
         }
         let path = &Path::Key(path, operator);
-        let items = entry
-            .value
-            .sequence()
-            .ok_or_else(|| unexpected(&entry.value, "a sequence", path))?;
+        let items =
+            entry.value.sequence().ok_or_else(|| unexpected(&entry.value, "a sequence", path))?;
         Ok(match operator {
             "properties" => {
                 let mut properties = Vec::with_capacity(items.len());
@@ -874,11 +812,7 @@ impl Reader<'_> {
     ) -> Result<(), Error> {
         let at = path.at(node.span);
         match self.dialect {
-            Dialect::Fluxion => Err(Error::Unsupported {
-                at,
-                feature,
-                found: node.describe(),
-            }),
+            Dialect::Fluxion => Err(Error::Unsupported { at, feature, found: node.describe() }),
             Dialect::Extended => {
                 self.extended.push(FeatureUse { feature, at });
                 Ok(())
@@ -895,9 +829,7 @@ fn version_of(node: &Node<'_>, path: &Path<'_>) -> Result<u32, Error> {
 }
 
 fn rank_set(node: &Node<'_>, path: &Path<'_>) -> Result<Idset, Error> {
-    let text = node
-        .scalar_or_null()
-        .ok_or_else(|| unexpected(node, "an idset", path))?;
+    let text = node.scalar_or_null().ok_or_else(|| unexpected(node, "an idset", path))?;
     let set = Idset::decode(text).map_err(|error| misfit(node, &error.to_string(), path))?;
     if set.last() > Some(Constraint::MAX_RANK) {
         return Err(unexpected(node, "ranks below 2147483648", path));
@@ -943,10 +875,7 @@ fn others(entries: &[&Entry<'_>], path: &Path<'_>) -> Result<BTreeMap<String, Va
     let mut others = BTreeMap::new();
     for entry in entries {
         let name = Value::key_of(&entry.key).into_owned();
-        if others
-            .insert(name, Value::from_node(&entry.value))
-            .is_some()
-        {
+        if others.insert(name, Value::from_node(&entry.value)).is_some() {
             return Err(duplicate(entry, path));
         }
     }
@@ -969,18 +898,11 @@ fn text_or_null(node: &Node<'_>, expected: &'static str, path: &Path<'_>) -> Res
 }
 
 fn key<'n>(entry: &'n Entry<'_>, path: &Path<'_>) -> Result<&'n str, Error> {
-    entry
-        .key
-        .scalar_or_null()
-        .ok_or_else(|| unexpected(&entry.key, "a key that is a string", path))
+    entry.key.scalar_or_null().ok_or_else(|| unexpected(&entry.key, "a key that is a string", path))
 }
 
 fn unexpected(node: &Node<'_>, expected: &'static str, path: &Path<'_>) -> Error {
-    Error::Value {
-        at: path.at(node.span),
-        expected: expected.into(),
-        found: node.describe(),
-    }
+    Error::Value { at: path.at(node.span), expected: expected.into(), found: node.describe() }
 }
 
 /// Rephrases the error of a text within a value.
@@ -990,19 +912,12 @@ fn misfit(node: &Node<'_>, message: &str, path: &Path<'_>) -> Error {
         Some((expected, found)) => (expected.to_owned(), found.into()),
         None => (expected.to_owned(), node.describe()),
     };
-    Error::Value {
-        at: path.at(node.span),
-        expected: expected.into(),
-        found,
-    }
+    Error::Value { at: path.at(node.span), expected: expected.into(), found }
 }
 
 fn duplicate(entry: &Entry<'_>, path: &Path<'_>) -> Error {
     let name = Value::key_of(&entry.key);
-    Error::DuplicateKey {
-        at: Path::Key(path, &name).at(entry.key.span),
-        key: name.as_ref().into(),
-    }
+    Error::DuplicateKey { at: Path::Key(path, &name).at(entry.key.span), key: name.as_ref().into() }
 }
 
 fn unknown(
@@ -1091,31 +1006,15 @@ mod tests {
                 None,
                 Some(Count::range(2, 9, Multiply, 3)),
             ),
-            (
-                "{min: 2, max: 9, operator: ^, operand: 2}",
-                None,
-                Some(Count::range(2, 9, Power, 2)),
-            ),
-            (
-                "{min: 2, max: 9}",
-                Some(CountPartialRange),
-                Some(Count::range(2, 9, Add, 1)),
-            ),
+            ("{min: 2, max: 9, operator: ^, operand: 2}", None, Some(Count::range(2, 9, Power, 2))),
+            ("{min: 2, max: 9}", Some(CountPartialRange), Some(Count::range(2, 9, Add, 1))),
             (
                 "{min: 2, operator: +, operand: 2}",
                 Some(CountPartialRange),
                 Some(Count::range(2, max, Add, 2)),
             ),
-            (
-                "2-4",
-                Some(CountRangeString),
-                Some(Count::range(2, 4, Add, 1)),
-            ),
-            (
-                "\"2+:2:*\"",
-                Some(CountRangeString),
-                Some(Count::range(2, max, Multiply, 2)),
-            ),
+            ("2-4", Some(CountRangeString), Some(Count::range(2, 4, Add, 1))),
+            ("\"2+:2:*\"", Some(CountRangeString), Some(Count::range(2, max, Multiply, 2))),
             ("\"[2,4]\"", Some(CountIdset), set("2,4")),
             ("\"[5]\"", Some(CountIdset), Some(Count::fixed(5))),
             ("\"0,2\"", None, None),
@@ -1144,11 +1043,7 @@ mod tests {
         ];
         for (text, feature, count) in table {
             let extended = with_count(text, Dialect::Extended);
-            assert_eq!(
-                extended.as_ref().ok(),
-                count.as_ref(),
-                "{text}: {extended:?}"
-            );
+            assert_eq!(extended.as_ref().ok(), count.as_ref(), "{text}: {extended:?}");
             match (with_count(text, Dialect::Fluxion), feature) {
                 (Err(Error::Unsupported { feature, .. }), Some(expected)) => {
                     assert_eq!(feature, expected, "{text}");
@@ -1201,10 +1096,7 @@ attributes: {system: {constraints: {properties: [ssd]}}}
     #[test]
     fn messages() {
         let table = [
-            (
-                "",
-                "1:1: expected a mapping with the parts of a jobspec, found null",
-            ),
+            ("", "1:1: expected a mapping with the parts of a jobspec, found null"),
             ("[", "1:1: unclosed bracket '['"),
             ("version: 1", "1:1: key `resources` is missing"),
             (
@@ -1226,14 +1118,8 @@ attributes: {system: {constraints: {properties: [ssd]}}}
                  \"with\": [{\"type\": \"b\", \"count\": \"x\"}]}], \"tasks\": [], \"attributes\": null}",
                 "1:88 (/resources/0/with/0/count): expected a number, or a mapping with `min`, found `x`",
             ),
-            (
-                "{\"version\": 1, \"version\": 1}",
-                "1:16 (/version): key `version` is given twice",
-            ),
-            (
-                "{\"version\": 1, \"resources\": [}",
-                "1:30: expected a value",
-            ),
+            ("{\"version\": 1, \"version\": 1}", "1:16 (/version): key `version` is given twice"),
+            ("{\"version\": 1, \"resources\": [}", "1:30: expected a value"),
             (
                 "{version: 1, resources: [], tasks: [], attributes: {system: {constraints: {ranks: [x]}}}}",
                 "1:84 (/attributes/system/constraints/ranks/0): expected an id or an ascending \
@@ -1243,24 +1129,15 @@ attributes: {system: {constraints: {properties: [ssd]}}}
                 "{version: 1, resources: [], tasks: [{command: [], slot: a}], attributes: ~}",
                 "1:37 (/tasks/0): key `count` is missing",
             ),
-            (
-                "version: 1\n---\nx: 1\n",
-                "3:1: expected one document, found another",
-            ),
-            (
-                "a: &a [*a]",
-                "1:8: an alias stands within what it refers to",
-            ),
+            ("version: 1\n---\nx: 1\n", "3:1: expected one document, found another"),
+            ("a: &a [*a]", "1:8: an alias stands within what it refers to"),
         ];
         for (text, message) in table {
             let error = Jobspec::parse(text, Dialect::Fluxion).unwrap_err();
             assert_eq!(error.to_string(), message, "{text}");
         }
         let error = Jobspec::parse_bytes(b"a: \xff", Dialect::Fluxion).unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            "1:4: expected UTF-8 text, found the byte 0xff"
-        );
+        assert_eq!(error.to_string(), "1:4: expected UTF-8 text, found the byte 0xff");
     }
 
     #[test]
@@ -1303,10 +1180,7 @@ attributes: {system: {constraints: {properties: [ssd]}}}
             ("{command: [a], slot: b, count: {per_slot: 1}}", true),
             ("{command: [], slot: b, count: {total: x}}", true),
             ("{command: [~, 1], slot: b, count: {foo: ~}}", true),
-            (
-                "{command: [], slot: b, count: {total: 1, per_slot: 1}}",
-                false,
-            ),
+            ("{command: [], slot: b, count: {total: 1, per_slot: 1}}", false),
             ("{command: [], slot: b, count: {}}", false),
             ("{command: [], slot: b, count: 1}", false),
             ("{command: [], slot: b, count: {total: {}}}", false),
@@ -1328,16 +1202,10 @@ attributes: {system: {constraints: {properties: [ssd]}}}
             let task = with_task(text, Dialect::Fluxion);
             assert_eq!(task.is_ok(), accepted, "{text}: {task:?}");
         }
-        let task = with_task(
-            "{command: [a], slot: b, count: {total: 4}, x: 1}",
-            Dialect::Fluxion,
-        )
-        .unwrap();
+        let task = with_task("{command: [a], slot: b, count: {total: 4}, x: 1}", Dialect::Fluxion)
+            .unwrap();
         assert_eq!(task.count, Some(TaskCount::Total(4)));
-        assert_eq!(
-            task.other.get("x").map(Value::to_json).as_deref(),
-            Some("1")
-        );
+        assert_eq!(task.other.get("x").map(Value::to_json).as_deref(), Some("1"));
     }
 
     #[test]
@@ -1404,11 +1272,7 @@ attributes: {system: {constraints: {properties: [ssd]}}}
             let text = format!("{{constraints: {text}}}");
             assert!(with_system(&text, Dialect::Extended).is_ok(), "{text}");
         }
-        for text in [
-            "{properties: [1]}",
-            "{properties: [!!int 1]}",
-            "{properties: [true]}",
-        ] {
+        for text in ["{properties: [1]}", "{properties: [!!int 1]}", "{properties: [true]}"] {
             let text = format!("{{constraints: {text}}}");
             assert!(with_system(&text, Dialect::Extended).is_err(), "{text}");
         }
@@ -1416,13 +1280,8 @@ attributes: {system: {constraints: {properties: [ssd]}}}
 
     #[test]
     fn bounds_hold() {
-        let limits = Limits {
-            input_bytes: 1000,
-            depth: 8,
-            resources: 3,
-            nodes: 60,
-            alias_nodes: 10,
-        };
+        let limits =
+            Limits { input_bytes: 1000, depth: 8, resources: 3, nodes: 60, alias_nodes: 10 };
         let user = |user: &str| {
             format!("{{version: 1, resources: [], tasks: [], attributes: {{user: {user}}}}}")
         };
@@ -1440,19 +1299,10 @@ attributes: {system: {constraints: {properties: [ssd]}}}
             (user("[[[[[[[]]]]]]]"), Some(LimitKind::Depth)),
             (resources(3), None),
             (resources(4), Some(LimitKind::Resources)),
-            (
-                user(&format!("[{}]", "1, ".repeat(60))),
-                Some(LimitKind::Nodes),
-            ),
+            (user(&format!("[{}]", "1, ".repeat(60))), Some(LimitKind::Nodes)),
             (user("[&a [1, 2], *a, *a, *a]"), None),
-            (
-                user("[&a [1, 2], *a, *a, *a, *a]"),
-                Some(LimitKind::AliasNodes),
-            ),
-            (
-                user("[&a [1], &b [*a, *a], &c [*b, *b], *c]"),
-                Some(LimitKind::AliasNodes),
-            ),
+            (user("[&a [1, 2], *a, *a, *a, *a]"), Some(LimitKind::AliasNodes)),
+            (user("[&a [1], &b [*a, *a], &c [*b, *b], *c]"), Some(LimitKind::AliasNodes)),
             (user("[&a [[[]]], [[[*a]]]]"), Some(LimitKind::Depth)),
         ];
         for (text, expected) in table {
@@ -1490,22 +1340,14 @@ attributes: {system: {constraints: {properties: [ssd]}}}
         let from_yaml = reader(&yaml::read(json, &limits).unwrap());
         assert_eq!(from_json, from_yaml);
         assert_eq!(from_json.resources[0].span, from_yaml.resources[0].span);
-        let (core, other) = (
-            &from_json.resources[0].with[0],
-            &from_yaml.resources[0].with[0],
-        );
+        let (core, other) = (&from_json.resources[0].with[0], &from_yaml.resources[0].with[0]);
         assert_eq!(core.span, other.span);
         assert_eq!((core.span.line, core.span.column), (3, 22));
     }
 
     #[test]
     fn distances() {
-        let table = [
-            ("", "", 0),
-            ("task", "tasks", 1),
-            ("lable", "label", 2),
-            ("abc", "", 3),
-        ];
+        let table = [("", "", 0), ("task", "tasks", 1), ("lable", "label", 2), ("abc", "", 3)];
         for (from, to, expected) in table {
             assert_eq!(distance(from, to), expected, "{from} {to}");
         }

@@ -31,10 +31,7 @@ fn resource(resource: &Resource) -> Value {
         ("exclusive", resource.exclusive.map(Value::from)),
         ("label", text(resource.label.as_ref())),
         ("id", text(resource.id.as_ref())),
-        (
-            "with",
-            (!resource.with.is_empty()).then(|| array(&resource.with, self::resource)),
-        ),
+        ("with", (!resource.with.is_empty()).then(|| array(&resource.with, self::resource))),
     ])
 }
 
@@ -57,10 +54,7 @@ fn count(count: &Count) -> Value {
 
 fn task(task: &Task) -> Value {
     let Value::Object(mut entries) = object([
-        (
-            "command",
-            Some(array(&task.command, |part| part.as_str().into())),
-        ),
+        ("command", Some(array(&task.command, |part| part.as_str().into()))),
         ("slot", Some(task.slot.as_str().into())),
         ("count", task.count.as_ref().map(task_count)),
         ("distribution", text(task.distribution.as_ref())),
@@ -83,10 +77,7 @@ fn task_count(count: &TaskCount) -> Value {
         TaskCount::Total(count) => ("total", (*count).into()),
         TaskCount::PerResource { kind, count } => (
             "per_resource",
-            object([
-                ("type", Some(kind.as_str().into())),
-                ("count", Some((*count).into())),
-            ]),
+            object([("type", Some(kind.as_str().into())), ("count", Some((*count).into()))]),
         ),
         TaskCount::Other { name, value } => (name.as_str(), value.as_str().into()),
     };
@@ -124,10 +115,9 @@ fn system(system: &System) -> Option<Value> {
 fn constraint(condition: &Constraint) -> Value {
     let (operator, operands) = match condition {
         Constraint::Any => return Value::Object(Vec::new()),
-        Constraint::Properties(properties) => (
-            "properties",
-            array(properties, |property| property.to_string().into()),
-        ),
+        Constraint::Properties(properties) => {
+            ("properties", array(properties, |property| property.to_string().into()))
+        }
         Constraint::Hostlist(hosts) => ("hostlist", one_text(hosts.encode_compact())),
         Constraint::Ranks(ranks) => ("ranks", one_text(ranks.encode())),
         Constraint::And(operands) => ("and", array(operands, constraint)),
@@ -164,10 +154,7 @@ fn array<T>(items: impl IntoIterator<Item = T>, value: impl Fn(T) -> Value) -> V
 
 fn object<'k>(entries: impl IntoIterator<Item = (&'k str, Option<Value>)>) -> Value {
     Value::Object(
-        entries
-            .into_iter()
-            .filter_map(|(key, value)| Some((key.to_owned(), value?)))
-            .collect(),
+        entries.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?))).collect(),
     )
 }
 
@@ -322,18 +309,15 @@ fn is_collection(value: &Value) -> bool {
 /// for being mistaken for something else.
 fn is_plain(text: &str) -> bool {
     let mut characters = text.chars();
-    let starts_as_word = characters
-        .next()
-        .is_some_and(|first| first.is_ascii_alphabetic() || first == '_');
+    let starts_as_word =
+        characters.next().is_some_and(|first| first.is_ascii_alphabetic() || first == '_');
     let word = starts_as_word
         && characters.all(|character| {
             character.is_ascii_alphanumeric() || matches!(character, '_' | '-' | '.' | '/')
         });
     // The last six are booleans in YAML 1.1.
     let reserved = ["null", "true", "false", "yes", "no", "on", "off", "y", "n"];
-    word && !reserved
-        .iter()
-        .any(|reserved| reserved.eq_ignore_ascii_case(text))
+    word && !reserved.iter().any(|reserved| reserved.eq_ignore_ascii_case(text))
 }
 
 #[cfg(test)]
@@ -379,27 +363,18 @@ mod tests {
             count: Some(match u8::arbitrary(g) % 4 {
                 0 => TaskCount::PerSlot(u32::arbitrary(g)),
                 1 => TaskCount::Total(u32::arbitrary(g)),
-                2 => TaskCount::PerResource {
-                    kind: any_text(g),
-                    count: u32::arbitrary(g).max(1),
-                },
-                _ => TaskCount::Other {
-                    name: any_text(g),
-                    value: format!("x{}", any_text(g)),
-                },
+                2 => TaskCount::PerResource { kind: any_text(g), count: u32::arbitrary(g).max(1) },
+                _ => TaskCount::Other { name: any_text(g), value: format!("x{}", any_text(g)) },
             }),
             distribution: maybe(g, any_text),
             attributes: maybe(g, |g| {
-                some(g, |g| (any_text(g), any_value(g, 1)))
-                    .into_iter()
-                    .collect()
+                some(g, |g| (any_text(g), any_value(g, 1))).into_iter().collect()
             }),
             other: BTreeMap::new(),
         };
         // A task has five keys at most.
         if task.distribution.is_none() && bool::arbitrary(g) {
-            task.other
-                .insert(format!("other{}", any_text(g)), any_value(g, 2));
+            task.other.insert(format!("other{}", any_text(g)), any_value(g, 2));
         }
         task
     }
@@ -416,10 +391,7 @@ mod tests {
                 Hostlist::decode("n[0-1,03],m[00-07]-ib,x y9").unwrap_or_default(),
             ),
             3 => Constraint::Ranks(
-                Vec::<u16>::arbitrary(g)
-                    .into_iter()
-                    .map(u32::from)
-                    .collect::<Idset>(),
+                Vec::<u16>::arbitrary(g).into_iter().map(u32::from).collect::<Idset>(),
             ),
             4 => Constraint::And(some(g, |g| any_constraint(g, depth - 1))),
             5 => Constraint::Or(some(g, |g| any_constraint(g, depth - 1))),
@@ -434,9 +406,7 @@ mod tests {
                 duration: if duration.is_nan() { 1.5 } else { duration },
                 queue: maybe(g, any_text),
                 cwd: maybe(g, any_text),
-                environment: some(g, |g| (any_text(g), maybe(g, any_text)))
-                    .into_iter()
-                    .collect(),
+                environment: some(g, |g| (any_text(g), maybe(g, any_text))).into_iter().collect(),
                 constraints: maybe(g, |g| any_constraint(g, 2)),
                 other: some(g, |g| (format!("other{}", any_text(g)), any_value(g, 3)))
                     .into_iter()
@@ -446,10 +416,7 @@ mod tests {
                 u32::arbitrary(g) % 9999 + 1,
                 some(g, |g| any_resource(g, 2)),
                 some(g, any_task),
-                Attributes {
-                    system,
-                    user: maybe(g, |g| any_value(g, 3)),
-                },
+                Attributes { system, user: maybe(g, |g| any_value(g, 3)) },
             )
         }
     }
@@ -535,16 +502,10 @@ attributes:
     #[test]
     fn long_keys_are_read_back() {
         let user = Value::Object(vec![("k".repeat(2000), 1_u32.into())]);
-        let attributes = Attributes {
-            user: Some(user),
-            ..Attributes::default()
-        };
+        let attributes = Attributes { user: Some(user), ..Attributes::default() };
         let jobspec = Jobspec::new(1, Vec::new(), Vec::new(), attributes);
         for text in [jobspec.to_yaml(), jobspec.to_json()] {
-            assert_eq!(
-                Jobspec::parse(&text, Dialect::Fluxion).as_ref(),
-                Ok(&jobspec)
-            );
+            assert_eq!(Jobspec::parse(&text, Dialect::Fluxion).as_ref(), Ok(&jobspec));
         }
     }
 

@@ -33,9 +33,7 @@ pub enum RangeError {
 ///
 /// **Source**: RFC 45, and RFC 14, "Resources", `count`, for the bounds.
 pub fn decode(text: &str) -> Result<Count, RangeError> {
-    let form = || RangeError::Form {
-        found: text.to_owned(),
-    };
+    let form = || RangeError::Form { found: text.to_owned() };
     let inner = match text.strip_prefix('[') {
         Some(rest) => rest.strip_suffix(']').ok_or_else(form)?,
         None => text,
@@ -62,10 +60,7 @@ pub fn decode(text: &str) -> Result<Count, RangeError> {
         None => Operator::Add,
         Some(text) => {
             let mut symbols = text.chars();
-            match (
-                symbols.next().and_then(Operator::from_symbol),
-                symbols.next(),
-            ) {
+            match (symbols.next().and_then(Operator::from_symbol), symbols.next()) {
                 (Some(operator), None) => operator,
                 _ => return Err(form()),
             }
@@ -74,10 +69,7 @@ pub fn decode(text: &str) -> Result<Count, RangeError> {
     let count = Count::range(min, max, operator, operand);
     match broken_rule(&count) {
         None => Ok(count),
-        Some(expected) => Err(RangeError::Bound {
-            expected,
-            found: text.to_owned(),
-        }),
+        Some(expected) => Err(RangeError::Bound { expected, found: text.to_owned() }),
     }
 }
 
@@ -92,11 +84,7 @@ pub fn encode(count: &Count) -> String {
         return set.encode();
     }
     let Count { min, max, .. } = count;
-    let bounds = if *max == Count::UNBOUNDED {
-        format!("{min}+")
-    } else {
-        format!("{min}-{max}")
-    };
+    let bounds = if *max == Count::UNBOUNDED { format!("{min}+") } else { format!("{min}-{max}") };
     match (count.operator, count.operand) {
         (Operator::Add, 1) => bounds,
         (Operator::Add, operand) => format!("{bounds}:{operand}"),

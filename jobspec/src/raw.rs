@@ -90,11 +90,7 @@ impl<'a> Node<'a> {
             Kind::Scalar(text, _) => {
                 let mut characters = text.chars();
                 let start: String = characters.by_ref().take(SHOWN).collect();
-                let more = if characters.next().is_some() {
-                    "…"
-                } else {
-                    ""
-                };
+                let more = if characters.next().is_some() { "…" } else { "" };
                 format!("`{}{more}`", start.escape_debug()).into()
             }
             Kind::Sequence(_) => "a sequence".into(),
@@ -132,9 +128,7 @@ fn magnitude(text: &str) -> Option<u32> {
     };
     // The standard parser would accept a further sign here.
     let valid = !digits.is_empty() && digits.chars().all(|digit| digit.is_digit(radix));
-    valid
-        .then(|| u32::from_str_radix(digits, radix).ok())
-        .flatten()
+    valid.then(|| u32::from_str_radix(digits, radix).ok()).flatten()
 }
 
 /// Reads a floating-point number the way Fluxion does.
@@ -150,9 +144,8 @@ pub(crate) fn float(text: &str) -> Option<f64> {
         _ => {}
     }
     let text = text.trim_end_matches(is_space);
-    let decimal = text
-        .bytes()
-        .all(|byte| matches!(byte, b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E'));
+    let decimal =
+        text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E'));
     if !decimal {
         return None;
     }

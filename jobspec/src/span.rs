@@ -20,11 +20,7 @@ pub struct Span {
 impl Span {
     /// The position of the first character of a text, and of anything that was
     /// not read from one.
-    pub const START: Self = Self {
-        offset: 0,
-        line: 1,
-        column: 1,
-    };
+    pub const START: Self = Self { offset: 0, line: 1, column: 1 };
 
     /// Returns the position of the byte `offset` of `text`, which is UTF-8 up to
     /// there.
@@ -67,10 +63,7 @@ pub struct Location {
 
 impl Location {
     pub(crate) fn document(span: Span) -> Self {
-        Self {
-            span,
-            path: Box::from(""),
-        }
+        Self { span, path: Box::from("") }
     }
 }
 
@@ -97,10 +90,7 @@ pub(crate) enum Path<'p> {
 
 impl Path<'_> {
     pub(crate) fn at(&self, span: Span) -> Location {
-        Location {
-            span,
-            path: self.to_string().into_boxed_str(),
-        }
+        Location { span, path: self.to_string().into_boxed_str() }
     }
 }
 

@@ -96,10 +96,7 @@ impl Value {
 
     /// Returns the value of the first such key of an object.
     pub fn get(&self, key: &str) -> Option<&Value> {
-        self.as_object()?
-            .iter()
-            .find(|(name, _)| name == key)
-            .map(|(_, value)| value)
+        self.as_object()?.iter().find(|(name, _)| name == key).map(|(_, value)| value)
     }
 
     /// Returns the value as JSON text on one line.
@@ -119,10 +116,7 @@ impl Value {
                 entries
                     .iter()
                     .map(|entry| {
-                        (
-                            Self::key_of(&entry.key).into_owned(),
-                            Self::from_node(&entry.value),
-                        )
+                        (Self::key_of(&entry.key).into_owned(), Self::from_node(&entry.value))
                     })
                     .collect(),
             ),
@@ -186,9 +180,7 @@ fn json_number(text: &str) -> Option<Cow<'_, str>> {
         if let Some(digits) = text.strip_prefix(prefix) {
             let valid = digits.chars().all(|digit| digit.is_digit(radix));
             let number = valid.then(|| u128::from_str_radix(digits, radix).ok());
-            return number
-                .flatten()
-                .map(|number| Cow::Owned(number.to_string()));
+            return number.flatten().map(|number| Cow::Owned(number.to_string()));
         }
     }
     let (sign, size) = match text.strip_prefix('-') {
@@ -218,10 +210,7 @@ fn is_json_number(text: &str) -> bool {
 /// Returns the length of the JSON number that `bytes` begins with.
 pub(crate) fn number_length(bytes: &[u8]) -> Option<usize> {
     let digits = |from: usize| {
-        bytes[from.min(bytes.len())..]
-            .iter()
-            .take_while(|byte| byte.is_ascii_digit())
-            .count()
+        bytes[from.min(bytes.len())..].iter().take_while(|byte| byte.is_ascii_digit()).count()
     };
     let mut at = usize::from(bytes.first() == Some(&b'-'));
     at += match bytes.get(at)? {
@@ -288,11 +277,7 @@ pub(crate) mod tests {
             2 => Value::Number(i64::arbitrary(g).into()),
             3 => Value::from_plain(&format!("{:?}", f64::from(i32::arbitrary(g)) / 8.0)),
             4 => Value::String(any_text(g)),
-            5 => Value::Array(
-                (0..u8::arbitrary(g) % 4)
-                    .map(|_| any_value(g, depth - 1))
-                    .collect(),
-            ),
+            5 => Value::Array((0..u8::arbitrary(g) % 4).map(|_| any_value(g, depth - 1)).collect()),
             _ => Value::Object(
                 (0..u8::arbitrary(g) % 4)
                     .map(|index| (format!("{index}{}", any_text(g)), any_value(g, depth - 1)))

@@ -36,20 +36,14 @@ pub(crate) fn read<'a>(text: &'a str, limits: &Limits) -> Result<Node<'a>, Error
         let (event, span) = next.map_err(|error| stopped(&error, limits))?;
         builder.event(event, position(span.start))?;
     }
-    Ok(builder.root.unwrap_or(Node {
-        span: Span::START,
-        kind: Kind::Null,
-    }))
+    Ok(builder.root.unwrap_or(Node { span: Span::START, kind: Kind::Null }))
 }
 
 fn stopped(error: &ScanError, limits: &Limits) -> Error {
     let span = position(*error.marker());
     match error.kind() {
         ErrorKind::RecursionLimitExceeded => limit(span, LimitKind::Depth, limits.depth),
-        _ => Error::Syntax {
-            at: Location::document(span),
-            message: error.info(),
-        },
+        _ => Error::Syntax { at: Location::document(span), message: error.info() },
     }
 }
 
@@ -100,10 +94,7 @@ impl<'a> Builder<'a, '_> {
             Event::Scalar(text, style, anchor, tag) => {
                 let kind = scalar(text, style, tag.as_deref());
                 self.count(span, 1)?;
-                let size = Size {
-                    parts: 1,
-                    levels: 0,
-                };
+                let size = Size { parts: 1, levels: 0 };
                 self.finish(Node { span, kind }, anchor, size)
             }
             Event::SequenceStart(_, anchor, _) => {
@@ -118,10 +109,7 @@ impl<'a> Builder<'a, '_> {
                         Items::Sequence(items) => Kind::Sequence(items),
                         Items::Mapping(entries, _) => Kind::Mapping(entries),
                     };
-                    let node = Node {
-                        span: open.span,
-                        kind,
-                    };
+                    let node = Node { span: open.span, kind };
                     self.finish(node, open.anchor, open.size)
                 }
                 None => Ok(()),
@@ -141,15 +129,7 @@ impl<'a> Builder<'a, '_> {
             return Err(limit(span, LimitKind::Depth, self.limits.depth));
         }
         self.count(span, 1)?;
-        self.open.push(Open {
-            span,
-            anchor,
-            items,
-            size: Size {
-                parts: 1,
-                levels: 1,
-            },
-        });
+        self.open.push(Open { span, anchor, items, size: Size { parts: 1, levels: 1 } });
         Ok(())
     }
 
@@ -215,11 +195,7 @@ impl<'a> Builder<'a, '_> {
 }
 
 fn limit(span: Span, limit: LimitKind, max: usize) -> Error {
-    Error::Limit {
-        at: Location::document(span),
-        limit,
-        max,
-    }
+    Error::Limit { at: Location::document(span), limit, max }
 }
 
 fn scalar<'a>(text: Cow<'a, str>, style: ScalarStyle, tag: Option<&Tag>) -> Kind<'a> {

@@ -7,10 +7,7 @@ use std::path::{Path, PathBuf};
 use jobspec::{Dialect, Jobspec};
 
 /// Returns a directory of the conformance data, or nothing if they are absent.
-#[expect(
-    clippy::print_stdout,
-    reason = "a test that checks nothing should say so"
-)]
+#[expect(clippy::print_stdout, reason = "a test that checks nothing should say so")]
 fn conformance(name: &str) -> Option<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/conformance");
     let path = root.join(name);

@@ -58,19 +58,12 @@ impl IdOrder {
 }
 
 fn node_if(yes: bool) -> Vec<String> {
-    if yes {
-        vec!["node".to_owned()]
-    } else {
-        Vec::new()
-    }
+    if yes { vec!["node".to_owned()] } else { Vec::new() }
 }
 
 impl MatchPolicy for IdOrder {
     fn score(&self, candidate: &Candidate<'_>) -> i64 {
-        candidate
-            .above
-            .saturating_add(candidate.id)
-            .saturating_add(2)
+        candidate.above.saturating_add(candidate.id).saturating_add(2)
     }
 
     fn contributing_types(&self) -> &[String] {
@@ -94,11 +87,7 @@ impl MatchPolicy for IdOrder {
             Direction::Low => Preference::Ascending,
             Direction::High => Preference::Descending,
         };
-        Preferences {
-            children: preference,
-            slot_members: preference,
-            top: preference,
-        }
+        Preferences { children: preference, slot_members: preference, top: preference }
     }
 
     fn exclusive_types(&self) -> &[String] {
@@ -119,12 +108,7 @@ mod tests {
         let policy = IdOrder::new(Direction::Low).node_centric(true);
         let score = |node: i64, core: i64| {
             let above = policy.contribution(node, node + 2).unwrap();
-            policy.score(&Candidate {
-                id: core,
-                uniq_id: 0,
-                above,
-                properties: None,
-            })
+            policy.score(&Candidate { id: core, uniq_id: 0, above, properties: None })
         };
         assert!(score(0, 47) < score(1, 0));
         assert!(score(3, 0) < score(3, 1));

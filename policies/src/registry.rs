@@ -8,36 +8,19 @@ use crate::{Direction, IdOrder, Locality, Variation};
 
 /// Names of the presets with what they are in the custom form, empty for those that have none.
 const PRESETS: [(&str, &str); 10] = [
-    (
-        "first",
-        "policy=high node_centric=true stop_on_1_matches=true",
-    ),
-    (
-        "firstnodex",
-        "policy=high node_centric=true node_exclusive=true stop_on_1_matches=true",
-    ),
+    ("first", "policy=high node_centric=true stop_on_1_matches=true"),
+    ("firstnodex", "policy=high node_centric=true node_exclusive=true stop_on_1_matches=true"),
     ("high", "policy=high"),
     ("low", "policy=low"),
     ("lonode", "policy=low node_centric=true"),
     ("hinode", "policy=high node_centric=true"),
-    (
-        "lonodex",
-        "policy=low node_centric=true node_exclusive=true",
-    ),
-    (
-        "hinodex",
-        "policy=high node_centric=true node_exclusive=true",
-    ),
+    ("lonodex", "policy=low node_centric=true node_exclusive=true"),
+    ("hinodex", "policy=high node_centric=true node_exclusive=true"),
     ("locality", ""),
     ("variation", ""),
 ];
 
-const OPTIONS: [&str; 4] = [
-    "policy",
-    "node_centric",
-    "node_exclusive",
-    "stop_on_1_matches",
-];
+const OPTIONS: [&str; 4] = ["policy", "node_centric", "node_exclusive", "stop_on_1_matches"];
 
 /// Why a policy cannot be made from its name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -107,18 +90,13 @@ pub fn policy(name: &str) -> Result<Box<dyn MatchPolicy>, Error> {
         "variation" => return Ok(Box::new(Variation)),
         _ => {}
     }
-    let preset = PRESETS
-        .iter()
-        .find(|(preset, _)| *preset == name)
-        .map(|(_, custom)| *custom);
+    let preset = PRESETS.iter().find(|(preset, _)| *preset == name).map(|(_, custom)| *custom);
     custom(preset.unwrap_or(name))
 }
 
 fn custom(text: &str) -> Result<Box<dyn MatchPolicy>, Error> {
     if !text.contains('=') {
-        return Err(Error::Unknown {
-            given: text.to_owned(),
-        });
+        return Err(Error::Unknown { given: text.to_owned() });
     }
     let mut direction = None;
     let mut flags = [None; OPTIONS.len()];
@@ -127,14 +105,9 @@ fn custom(text: &str) -> Result<Box<dyn MatchPolicy>, Error> {
         let number = OPTIONS
             .iter()
             .position(|option| *option == name)
-            .ok_or_else(|| Error::Option {
-                option: name.to_owned(),
-            })?;
-        let fault = |expected| Error::Value {
-            option: OPTIONS[number],
-            expected,
-            given: value.to_owned(),
-        };
+            .ok_or_else(|| Error::Option { option: name.to_owned() })?;
+        let fault =
+            |expected| Error::Value { option: OPTIONS[number], expected, given: value.to_owned() };
         if number == 0 {
             let given = match value {
                 "low" => Direction::Low,
@@ -191,17 +164,11 @@ mod tests {
             "invalid policy option: color: expected one of policy, node_centric, node_exclusive, \
              stop_on_1_matches"
         );
-        assert_eq!(
-            fault("policy=mid"),
-            "policy option policy requires low or high, got `mid`"
-        );
+        assert_eq!(fault("policy=mid"), "policy option policy requires low or high, got `mid`");
         assert_eq!(
             fault("policy=low node_centric=yes"),
             "policy option node_centric requires true or false, got `yes`"
         );
-        assert_eq!(
-            fault("node_centric=true"),
-            "a custom policy needs policy=low or policy=high"
-        );
+        assert_eq!(fault("node_centric=true"), "a custom policy needs policy=low or policy=high");
     }
 }

@@ -12,12 +12,8 @@ pub struct Variation;
 
 impl MatchPolicy for Variation {
     fn score(&self, candidate: &Candidate<'_>) -> i64 {
-        let value = candidate
-            .properties
-            .and_then(|properties| properties.get(PROPERTY));
-        1 + value
-            .and_then(|value| leading_integer(value))
-            .unwrap_or(WORST_CLASS)
+        let value = candidate.properties.and_then(|properties| properties.get(PROPERTY));
+        1 + value.and_then(|value| leading_integer(value)).unwrap_or(WORST_CLASS)
     }
 
     fn preferences(&self) -> Preferences {
@@ -35,10 +31,7 @@ fn leading_integer(text: &str) -> Option<i64> {
     let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
     let n_digits = digits.bytes().take_while(u8::is_ascii_digit).count();
     let end = text.len() - digits.len() + n_digits;
-    text[..end]
-        .parse()
-        .ok()
-        .filter(|class| (0..=WORST_CLASS).contains(class))
+    text[..end].parse().ok().filter(|class| (0..=WORST_CLASS).contains(class))
 }
 
 #[cfg(test)]

@@ -15,12 +15,7 @@ fn write(graph: &Graph, out: &mut String) -> std::fmt::Result {
     for vertex in graph.vertices() {
         let kind = graph.type_name(graph.kind(vertex));
         let (name, rank, size) = (graph.name(vertex), graph.rank(vertex), graph.size(vertex));
-        write!(
-            out,
-            "{}: {kind} {name} id {}",
-            vertex.index(),
-            graph.id(vertex)
-        )?;
+        write!(out, "{}: {kind} {name} id {}", vertex.index(), graph.id(vertex))?;
         write!(out, " uniq {}", graph.uniq_id(vertex))?;
         if rank != -1 {
             write!(out, " rank {rank}")?;

@@ -40,10 +40,7 @@ impl<'de> Context<'de> {
 
     /// Says that a key is missing in the object at the current place.
     pub(super) fn missing<E: serde::de::Error>(&mut self, key: &'static str) -> E {
-        self.fail(Error::Missing {
-            at: Place::default(),
-            key,
-        })
+        self.fail(Error::Missing { at: Place::default(), key })
     }
 }
 
@@ -134,9 +131,7 @@ pub(super) use {array_seed, object_seed};
 
 fn from_serde(text: &str, pointer: &Pointer<'_>, error: &serde_json::Error) -> Error {
     let full = error.to_string();
-    let message = full
-        .rfind(" at line ")
-        .map_or(full.as_str(), |end| &full[..end]);
+    let message = full.rfind(" at line ").map_or(full.as_str(), |end| &full[..end]);
     if error.is_data()
         && let Some((found, expected)) = message
             .strip_prefix("invalid type: ")

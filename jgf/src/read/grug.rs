@@ -90,10 +90,7 @@ struct Keys<'a> {
 
 impl<'a> Keys<'a> {
     fn read(graphml: Node<'a, 'a>) -> Result<Self, Error> {
-        let mut keys = Self {
-            vertex: FxHashMap::default(),
-            edge: FxHashMap::default(),
-        };
+        let mut keys = Self { vertex: FxHashMap::default(), edge: FxHashMap::default() };
         for key in children(graphml, "key") {
             let id = attribute(key, "id")?;
             let name = key.attribute("attr.name").unwrap_or(id);
@@ -141,11 +138,7 @@ impl<'a, const N: usize> Attributes<'a, N> {
                 values[index] = text(data);
             }
         }
-        Ok(Self {
-            names,
-            values,
-            place: element,
-        })
+        Ok(Self { names, values, place: element })
     }
 
     fn text(&self, name: &str) -> &'a str {
@@ -164,9 +157,7 @@ impl<'a, const N: usize> Attributes<'a, N> {
 }
 
 fn children<'a>(parent: Node<'a, 'a>, name: &'static str) -> impl Iterator<Item = Node<'a, 'a>> {
-    parent
-        .children()
-        .filter(move |child| child.is_element() && child.tag_name().name() == name)
+    parent.children().filter(move |child| child.is_element() && child.tag_name().name() == name)
 }
 
 fn text<'a>(element: Node<'a, 'a>) -> &'a str {
@@ -174,10 +165,7 @@ fn text<'a>(element: Node<'a, 'a>) -> &'a str {
 }
 
 fn attribute<'a>(element: Node<'a, 'a>, key: &'static str) -> Result<&'a str, Error> {
-    element.attribute(key).ok_or_else(|| Error::Missing {
-        at: place(element),
-        key,
-    })
+    element.attribute(key).ok_or_else(|| Error::Missing { at: place(element), key })
 }
 
 impl<'a> Recipe<'a> {
@@ -189,10 +177,7 @@ impl<'a> Recipe<'a> {
         let keys = Keys::read(root)?;
         let graph = children(root, "graph")
             .next()
-            .ok_or_else(|| Error::Missing {
-                at: place(root),
-                key: "graph",
-            })?;
+            .ok_or_else(|| Error::Missing { at: place(root), key: "graph" })?;
         let mut kinds: Vec<Kind<'a>> = Vec::new();
         let mut by_id: FxHashMap<&str, usize> = FxHashMap::default();
         for node in children(graph, "node") {
@@ -219,10 +204,10 @@ impl<'a> Recipe<'a> {
         for edge in children(graph, "edge") {
             let end = |key| {
                 let id = attribute(edge, key)?;
-                by_id.get(id).copied().ok_or_else(|| Error::Dangling {
-                    at: place(edge),
-                    id: id.to_owned(),
-                })
+                by_id
+                    .get(id)
+                    .copied()
+                    .ok_or_else(|| Error::Dangling { at: place(edge), id: id.to_owned() })
             };
             let (source, target) = (end("source")?, end("target")?);
             let attributes = Attributes::read(&EDGE_ATTRIBUTES, &keys.edge, edge)?;
@@ -297,17 +282,9 @@ impl<'a> Recipe<'a> {
             roots: Vec<&'a str>,
             total: u64,
         }
-        let mut counter = Counter {
-            of: vec![0; self.kinds.len()],
-            roots: Vec::new(),
-            total: 0,
-        };
+        let mut counter = Counter { of: vec![0; self.kinds.len()], roots: Vec::new(), total: 0 };
         let limit = limits.vertices as u64;
-        let too_many = |at: Node<'_, '_>| Error::Limit {
-            at: place(at),
-            what: "vertices",
-            limit,
-        };
+        let too_many = |at: Node<'_, '_>| Error::Limit { at: place(at), what: "vertices", limit };
         self.walk(
             &mut counter,
             |counter, source, relation| {
@@ -368,10 +345,7 @@ struct Paths {
 impl Paths {
     fn get(&self, subsystem: SubsystemId, vertex: VertexId) -> u32 {
         let column = self.of.get(subsystem.index());
-        column
-            .and_then(|column| column.get(vertex.index()))
-            .copied()
-            .unwrap_or(NO_NAME)
+        column.and_then(|column| column.get(vertex.index())).copied().unwrap_or(NO_NAME)
     }
 
     fn set(&mut self, subsystem: SubsystemId, vertex: VertexId, above: u32) {
@@ -417,9 +391,7 @@ struct Generator<'r, 'a> {
 
 impl<'a> Generator<'_, 'a> {
     fn subsystem(&mut self, name: &str, at: Node<'_, '_>) -> Result<SubsystemId, Error> {
-        self.graph
-            .intern_subsystem(name)
-            .map_err(|error| located(error, at))
+        self.graph.intern_subsystem(name).map_err(|error| located(error, at))
     }
 
     fn add_vertex(&mut self, kind: &Kind<'a>, type_id: TypeId, id: i64) -> Result<VertexId, Error> {
@@ -450,10 +422,7 @@ impl<'a> Generator<'_, 'a> {
             unit: kind.unit,
             status: Status::Up,
         };
-        let added = self
-            .graph
-            .add_vertex(&vertex)
-            .map_err(|error| located(error, at))?;
+        let added = self.graph.add_vertex(&vertex).map_err(|error| located(error, at))?;
         if self.paths.is_some() {
             if self.by_type.len() <= type_id.index() {
                 self.by_type.resize(type_id.index() + 1, Vec::new());
@@ -487,9 +456,7 @@ impl<'a> Generator<'_, 'a> {
         } else {
             let type_id = self.type_id(kind)?;
             let root = self.add_vertex(kind, type_id, 0)?;
-            self.graph
-                .set_root(subsystem, root)
-                .map_err(|error| located(error, at))?;
+            self.graph.set_root(subsystem, root).map_err(|error| located(error, at))?;
             if let Some(paths) = &mut self.paths {
                 paths.set(subsystem, root, NO_NAME);
             }
@@ -503,9 +470,7 @@ impl<'a> Generator<'_, 'a> {
         if kind.type_name.is_empty() {
             return Err(value(kind.place, "a type", &"none"));
         }
-        self.graph
-            .intern_type(kind.type_name)
-            .map_err(|error| located(error, kind.place))
+        self.graph.intern_type(kind.type_name).map_err(|error| located(error, kind.place))
     }
 
     fn multiply(&mut self, source: usize, relation: &Relation<'a>) -> Result<(), Error> {
@@ -518,19 +483,12 @@ impl<'a> Generator<'_, 'a> {
         let out_of_range = || value(at, "ids of at most 63 bits", &"more");
         // Ids are counted within as many levels as the scope says.
         let mut wrap = 1_i64;
-        for level in self
-            .scales
-            .iter()
-            .take(usize::try_from(relation.id_scope).unwrap_or(0))
-        {
+        for level in self.scales.iter().take(usize::try_from(relation.id_scope).unwrap_or(0)) {
             wrap = wrap.checked_mul(*level).ok_or_else(out_of_range)?;
         }
         let sources = std::mem::take(&mut self.made[source]);
         let mut targets = Vec::with_capacity(
-            sources
-                .len()
-                .saturating_mul(usize::try_from(scale).unwrap_or(0))
-                .min(1 << 24),
+            sources.len().saturating_mul(usize::try_from(scale).unwrap_or(0)).min(1 << 24),
         );
         for (nth, &above) in (0_i64..).zip(&sources) {
             let (start, stride) = match relation.id_scope {
@@ -574,11 +532,7 @@ impl<'a> Generator<'_, 'a> {
         let kind = &self.recipe.kinds[relation.target];
         let type_id = self.type_id(kind)?;
         let subsystem = self.subsystem(relation.subsystem, at)?;
-        let all = self
-            .by_type
-            .get(type_id.index())
-            .cloned()
-            .unwrap_or_default();
+        let all = self.by_type.get(type_id.index()).cloned().unwrap_or_default();
         let path_subsystem = match relation.method {
             Method::AssociateByPathIn => Some(self.subsystem(relation.as_target_subsystem, at)?),
             _ => None,
@@ -600,12 +554,8 @@ impl<'a> Generator<'_, 'a> {
                 }
                 (_, prefix) => (&all[..], prefix),
             };
-            let mut known: FxHashSet<VertexId> = self
-                .graph
-                .out_edges(above)
-                .into_iter()
-                .map(|(target, _)| target)
-                .collect();
+            let mut known: FxHashSet<VertexId> =
+                self.graph.out_edges(above).into_iter().map(|(target, _)| target).collect();
             for &target in targets {
                 self.count_edge(at)?;
                 if let Some((of, prefix)) = &prefix
@@ -659,9 +609,8 @@ impl<'a> Generator<'_, 'a> {
             return String::new();
         }
         let wanted = n_slashes.saturating_sub(uplevel);
-        if let Some((end, _)) = usize::try_from(wanted)
-            .ok()
-            .and_then(|wanted| path.match_indices('/').nth(wanted))
+        if let Some((end, _)) =
+            usize::try_from(wanted).ok().and_then(|wanted| path.match_indices('/').nth(wanted))
         {
             path.truncate(end + 1);
         }
@@ -773,11 +722,7 @@ pub(super) fn load(text: &str, options: &LoadOptions) -> Result<Graph, Error> {
 }
 
 #[cfg(test)]
-#[allow(
-    clippy::format_push_string,
-    clippy::format_collect,
-    reason = "tests read better so"
-)]
+#[allow(clippy::format_push_string, clippy::format_collect, reason = "tests read better so")]
 mod tests {
     use super::super::describe::describe;
     use super::*;
@@ -864,18 +809,13 @@ mod tests {
             );
             let graph = load(&text, &LoadOptions::default()).unwrap();
             let ids = graph.vertices().skip(7).map(|vertex| graph.name(vertex));
-            ids.map(|name| name.replace('x', ""))
-                .collect::<Vec<_>>()
-                .join(" ")
+            ids.map(|name| name.replace('x', "")).collect::<Vec<_>>().join(" ")
         };
         assert_eq!(ids("id_scope=0"), "0 1 0 1 0 1 0 1");
         assert_eq!(ids("id_scope=0 id_start=3 id_stride=7"), "3 4 3 4 3 4 3 4");
         assert_eq!(ids("id_scope=1"), "0 1 2 3 0 1 2 3");
         assert_eq!(ids("id_scope=2"), "0 1 2 3 4 5 6 7");
-        assert_eq!(
-            ids("id_scope=2 id_start=1 id_stride=10"),
-            "1 11 21 31 41 51 61 71"
-        );
+        assert_eq!(ids("id_scope=2 id_start=1 id_stride=10"), "1 11 21 31 41 51 61 71");
         assert_eq!(ids("id_scope=-1"), "       ");
     }
 
@@ -934,10 +874,7 @@ mod tests {
     #[test]
     fn a_resource_cannot_contain_itself() {
         check(
-            &recipe(
-                &["c root=1", "a", "b type=a"],
-                &["c a", "a b gen_method=ASSOCIATE_IN"],
-            ),
+            &recipe(&["c root=1", "a", "b type=a"], &["c a", "a b gen_method=ASSOCIATE_IN"]),
             "cycle in subsystem `containment` through `a0`",
         );
     }
@@ -945,10 +882,7 @@ mod tests {
     #[test]
     fn an_edge_into_a_vertex_that_was_reached_makes_nothing() {
         check(
-            &recipe(
-                &["c root=1", "a", "b"],
-                &["c a", "a b", "c b multi_scale=5", "b a"],
-            ),
+            &recipe(&["c root=1", "a", "b"], &["c a", "a b", "c b multi_scale=5", "b a"]),
             "
 0: c c0 id 0 uniq 0 /c0 -> 1
 1: a a0 id 0 uniq 1 /c0/a0 -> 2
@@ -994,10 +928,7 @@ mod tests {
             ),
             (recipe(&[], &[]), "the document has no vertices"),
             (recipe(&["c root=1"], &[]), "the document has no vertices"),
-            (
-                recipe(&["c", "a"], &["c a"]),
-                "the document has no vertices",
-            ),
+            (recipe(&["c", "a"], &["c a"]), "the document has no vertices"),
             (
                 recipe(&["c root=1 subsystem=power", "a"], &["c a"]),
                 "subsystem `containment` has no root",
@@ -1006,14 +937,8 @@ mod tests {
                 "<topology/>".to_owned(),
                 "1:1 (/topology[1]): expected the element `graphml`, found `topology`",
             ),
-            (
-                "<graphml/>".to_owned(),
-                "1:1 (/graphml[1]): `graph` is missing",
-            ),
-            (
-                "<graphml>\n<graph".to_owned(),
-                "2:7: the root node was opened but never closed",
-            ),
+            ("<graphml/>".to_owned(), "1:1 (/graphml[1]): `graph` is missing"),
+            ("<graphml>\n<graph".to_owned(), "2:7: the root node was opened but never closed"),
         ];
         for (text, expected) in table {
             check(text, expected);
@@ -1042,22 +967,12 @@ mod tests {
             ),
             "7:1 (/graphml[1]/graph[1]/edge[1]): expected ids of at most 63 bits, found more",
         );
-        let limits = Limits {
-            edges: 1000,
-            ..Limits::default()
-        };
+        let limits = Limits { edges: 1000, ..Limits::default() };
         let text = recipe(
             &["c root=1", "a", "b", "late type=a"],
-            &[
-                "c a multi_scale=40",
-                "c b multi_scale=40",
-                "b late gen_method=ASSOCIATE_IN",
-            ],
+            &["c a multi_scale=40", "c b multi_scale=40", "b late gen_method=ASSOCIATE_IN"],
         );
-        let options = LoadOptions {
-            limits,
-            ..LoadOptions::default()
-        };
+        let options = LoadOptions { limits, ..LoadOptions::default() };
         assert_eq!(
             load(&text, &options).unwrap_err().to_string(),
             "11:1 (/graphml[1]/graph[1]/edge[3]): more than 1000 edges"

@@ -36,11 +36,7 @@ impl Bits {
         let mut words = Vec::new();
         for word in text.split(',').rev().filter(|_| !text.is_empty()) {
             let digits = word.strip_prefix("0x").unwrap_or(word);
-            let word = if digits.is_empty() {
-                0
-            } else {
-                u32::from_str_radix(digits, 16).ok()?
-            };
+            let word = if digits.is_empty() { 0 } else { u32::from_str_radix(digits, 16).ok()? };
             words.push(word);
         }
         Some(Self { words, rest })
@@ -56,13 +52,8 @@ impl Bits {
     }
 
     fn intersect(&mut self, other: &Self) {
-        let length = self
-            .words
-            .len()
-            .max(if self.rest { other.words.len() } else { 0 });
-        self.words = (0..length)
-            .map(|index| self.word(index) & other.word(index))
-            .collect();
+        let length = self.words.len().max(if self.rest { other.words.len() } else { 0 });
+        self.words = (0..length).map(|index| self.word(index) & other.word(index)).collect();
         self.rest &= other.rest;
     }
 
@@ -141,13 +132,8 @@ impl Kind {
             Self::Core => 60,
             Self::Package => 40,
             Self::Die => 30,
-            Self::Cache {
-                instructions: false,
-                ..
-            } => 20,
-            Self::Cache {
-                instructions: true, ..
-            } => 19,
+            Self::Cache { instructions: false, .. } => 20,
+            Self::Cache { instructions: true, .. } => 19,
             _ => 0,
         }
     }
@@ -192,19 +178,11 @@ const ROOT: Id = 0;
 
 /// Returns the kind of the object that an element describes.
 fn kind(element: Node<'_, '_>, old: bool) -> Result<Kind, Error> {
-    let name = element.attribute("type").ok_or_else(|| Error::Missing {
-        at: place(element),
-        key: "type",
-    })?;
-    let number = |key| {
-        element
-            .attribute(key)
-            .and_then(|text| text.parse::<u32>().ok())
-    };
-    let cache = |level, instructions| Kind::Cache {
-        instructions,
-        level,
-    };
+    let name = element
+        .attribute("type")
+        .ok_or_else(|| Error::Missing { at: place(element), key: "type" })?;
+    let number = |key| element.attribute(key).and_then(|text| text.parse::<u32>().ok());
+    let cache = |level, instructions| Kind::Cache { instructions, level };
     let kind = match name {
         "Machine" | "System" => Kind::Machine,
         "Package" | "Socket" => Kind::Package,
@@ -236,9 +214,7 @@ fn kind(element: Node<'_, '_>, old: bool) -> Result<Kind, Error> {
         "L2iCache" | "L2i" => cache(2, true),
         "L3iCache" | "L3i" => cache(3, true),
         "Cache" if old => {
-            let level = number("depth")
-                .and_then(|depth| u8::try_from(depth).ok())
-                .unwrap_or(0);
+            let level = number("depth").and_then(|depth| u8::try_from(depth).ok()).unwrap_or(0);
             let instructions = number("cache_type") == Some(2);
             if !(1..=if instructions { 3 } else { 5 }).contains(&level) {
                 return Err(value(element, "a cache of level 1 to 5", &level));
@@ -246,11 +222,7 @@ fn kind(element: Node<'_, '_>, old: bool) -> Result<Kind, Error> {
             cache(level, instructions)
         }
         other => {
-            return Err(value(
-                element,
-                "a type of hwloc objects",
-                &format!("`{other}`"),
-            ));
+            return Err(value(element, "a type of hwloc objects", &format!("`{other}`")));
         }
     };
     Ok(kind)
@@ -271,21 +243,12 @@ impl<'a> Topology<'a> {
             },
         };
         let mut tops = objects(root);
-        let machine = tops.next().ok_or_else(|| Error::Missing {
-            at: place(root),
-            key: "object",
-        })?;
-        let mut topology = Self {
-            objects: Vec::new(),
-            old,
-        };
+        let machine =
+            tops.next().ok_or_else(|| Error::Missing { at: place(root), key: "object" })?;
+        let mut topology = Self { objects: Vec::new(), old };
         topology.add(machine, None)?;
         if topology.objects[ROOT].kind != Kind::Machine {
-            return Err(value(
-                machine,
-                "a machine",
-                &machine.attribute("type").unwrap_or(""),
-            ));
+            return Err(value(machine, "a machine", &machine.attribute("type").unwrap_or("")));
         }
         let mut pending: Vec<(Node<'a, 'a>, Id)> = Vec::new();
         pending.extend(objects(machine).rev().map(|child| (child, ROOT)));
@@ -325,11 +288,7 @@ impl<'a> Topology<'a> {
             let group = if same {
                 above
             } else {
-                let kind = Kind::Group {
-                    kind: u32::MAX,
-                    subkind: 0,
-                    dont_merge: false,
-                };
+                let kind = Kind::Group { kind: u32::MAX, subkind: 0, dont_merge: false };
                 self.push(kind, cpuset.clone(), element, Some(above));
                 id
             };
@@ -407,12 +366,10 @@ impl<'a> Topology<'a> {
             .map(|object| object.cpuset.as_ref().and_then(Bits::first))
             .collect();
         for object in &mut self.objects {
-            object
-                .normal
-                .sort_by(|&a, &b| match (firsts[a], firsts[b]) {
-                    (Some(a), Some(b)) => a.cmp(&b),
-                    _ => Ordering::Equal,
-                });
+            object.normal.sort_by(|&a, &b| match (firsts[a], firsts[b]) {
+                (Some(a), Some(b)) => a.cmp(&b),
+                _ => Ordering::Equal,
+            });
         }
     }
 
@@ -451,11 +408,7 @@ impl<'a> Topology<'a> {
         match (self.objects[a].kind, self.objects[b].kind) {
             (
                 Kind::Group { kind, subkind, .. },
-                Kind::Group {
-                    kind: other_kind,
-                    subkind: other_subkind,
-                    ..
-                },
+                Kind::Group { kind: other_kind, subkind: other_subkind, .. },
             ) => kind == other_kind && subkind == other_subkind,
             (a, b) => a == b,
         }
@@ -480,10 +433,8 @@ impl<'a> Topology<'a> {
         while lower > 1 {
             lower -= 1;
             let upper = lower - 1;
-            let (above, below) = (
-                self.objects[levels[upper][0]].kind,
-                self.objects[levels[lower][0]].kind,
-            );
+            let (above, below) =
+                (self.objects[levels[upper][0]].kind, self.objects[levels[lower][0]].kind);
             let mut replaces_parent = above.is_structural() && !self.is_held_apart(&levels[upper]);
             let mut replaces_child = below.is_structural() && !self.is_held_apart(&levels[lower]);
             if replaces_parent && replaces_child {
@@ -514,15 +465,9 @@ impl<'a> Topology<'a> {
     }
 
     fn is_held_apart(&self, level: &[Id]) -> bool {
-        level.iter().any(|&id| {
-            matches!(
-                self.objects[id].kind,
-                Kind::Group {
-                    dont_merge: true,
-                    ..
-                }
-            )
-        })
+        level
+            .iter()
+            .any(|&id| matches!(self.objects[id].kind, Kind::Group { dont_merge: true, .. }))
     }
 
     fn is_alike(&self, upper: &[Id], lower: &[Id]) -> bool {
@@ -603,19 +548,12 @@ impl<'a> Topology<'a> {
 
     fn children(&self, id: Id) -> impl DoubleEndedIterator<Item = Id> {
         let object = &self.objects[id];
-        object
-            .normal
-            .iter()
-            .chain(&object.memory)
-            .chain(&object.io)
-            .copied()
+        object.normal.iter().chain(&object.memory).chain(&object.io).copied()
     }
 }
 
 fn objects<'a>(parent: Node<'a, 'a>) -> impl DoubleEndedIterator<Item = Node<'a, 'a>> {
-    parent
-        .children()
-        .filter(|child| child.is_element() && child.tag_name().name() == "object")
+    parent.children().filter(|child| child.is_element() && child.tag_name().name() == "object")
 }
 
 // ---- the graph ---------------------------------------------------------------------------------
@@ -674,17 +612,11 @@ fn resource<'a>(
         Kind::Package => ("socket", allowlist.allows("socket")),
         Kind::Core => ("core", allowlist.allows("core")),
         Kind::Pu => ("pu", allowlist.allows("pu")),
-        Kind::Cache {
-            instructions: false,
-            level: level @ 1..=3,
-        } => {
+        Kind::Cache { instructions: false, level: level @ 1..=3 } => {
             let name = format!("L{level}cache");
             let allowed = allowlist.allows(&name);
             resource.basename = name.into();
-            let bytes = object
-                .element
-                .attribute("cache_size")
-                .map_or(0, leading_integer);
+            let bytes = object.element.attribute("cache_size").map_or(0, leading_integer);
             resource.size = u64::try_from(bytes / 1024).unwrap_or(0);
             ("cache", allowed)
         }
@@ -709,11 +641,7 @@ fn resource<'a>(
             if allowed && let Some(remap) = options.remap.as_ref().filter(|remap| !remap.is_empty())
             {
                 resource.id = remap.id(0, "gpu", resource.id).ok_or_else(|| {
-                    value(
-                        object.element,
-                        "a gpu whose id is remapped",
-                        &format!("`{name}`"),
-                    )
+                    value(object.element, "a gpu whose id is remapped", &format!("`{name}`"))
                 })?;
             }
             ("gpu", allowed)
@@ -729,10 +657,9 @@ fn resource<'a>(
 
 fn storage<'a>(object: &Object<'a>, resource: &Resource<'a>) -> Result<Resource<'a>, Error> {
     // In units of 1000 bytes; the graph counts gigabytes.
-    let size = object.info("Size").ok_or_else(|| Error::Missing {
-        at: place(object.element),
-        key: "Size",
-    })?;
+    let size = object
+        .info("Size")
+        .ok_or_else(|| Error::Missing { at: place(object.element), key: "Size" })?;
     let size = match leading_integer(size) {
         0 | i64::MIN | i64::MAX => {
             return Err(value(object.element, "a size", &format!("`{size}`")));
@@ -754,17 +681,12 @@ fn storage<'a>(object: &Object<'a>, resource: &Resource<'a>) -> Result<Resource<
 /// Returns the number of a device among its like, which only its name tells; `index` for names of
 /// other forms.
 fn gpu_id(name: &str, index: i64) -> Option<i64> {
-    if let Some(rest) = name
-        .strip_prefix("cuda")
-        .or_else(|| name.strip_prefix("rsmi"))
-    {
+    if let Some(rest) = name.strip_prefix("cuda").or_else(|| name.strip_prefix("rsmi")) {
         return Some(leading_integer(rest));
     }
     match name.strip_prefix("opencl") {
         // The number of the platform, the letter d, the number of the device.
-        Some(rest) => rest
-            .split_once('d')
-            .map(|(_, device)| leading_integer(device)),
+        Some(rest) => rest.split_once('d').map(|(_, device)| leading_integer(device)),
         None => Some(index),
     }
 }
@@ -774,16 +696,8 @@ fn leading_integer(text: &str) -> i64 {
     let text = text.trim_start();
     let sign = usize::from(text.starts_with(['+', '-']));
     let digits = text[sign..].bytes().take_while(u8::is_ascii_digit).count();
-    let limit = if text.starts_with('-') {
-        i64::MIN
-    } else {
-        i64::MAX
-    };
-    if digits == 0 {
-        0
-    } else {
-        text[..sign + digits].parse().unwrap_or(limit)
-    }
+    let limit = if text.starts_with('-') { i64::MIN } else { i64::MAX };
+    if digits == 0 { 0 } else { text[..sign + digits].parse().unwrap_or(limit) }
 }
 
 pub(super) fn load(text: &str, options: &LoadOptions) -> Result<Graph, Error> {
@@ -814,11 +728,7 @@ fn build(
     let vertices = options.limits.vertices;
     let add = |graph: &mut Graph, at: Place, resource: &Resource<'_>| -> Result<VertexId, Error> {
         if graph.n_vertices() >= vertices {
-            return Err(Error::Limit {
-                at,
-                what: "vertices",
-                limit: vertices as u64,
-            });
+            return Err(Error::Limit { at, what: "vertices", limit: vertices as u64 });
         }
         add_vertex(graph, resource).map_err(|error| {
             let mut error = from_engine(error);
@@ -838,18 +748,14 @@ fn build(
         device: None,
     };
     let cluster = add(&mut graph, Place::default(), &cluster)?;
-    graph
-        .set_root(Graph::CONTAINMENT, cluster)
-        .map_err(from_engine)?;
+    graph.set_root(Graph::CONTAINMENT, cluster).map_err(from_engine)?;
     let mut open = vec![(ROOT, cluster)];
     while let Some((id, above)) = open.pop() {
         let object = &topology.objects[id];
         let mut vertex = above;
         if let Some(resource) = resource(object, allowlist, options)? {
             vertex = add(&mut graph, place(object.element), &resource)?;
-            graph
-                .add_edge(above, vertex, Graph::CONTAINMENT)
-                .map_err(from_engine)?;
+            graph.add_edge(above, vertex, Graph::CONTAINMENT).map_err(from_engine)?;
         }
         open.extend(topology.children(id).rev().map(|child| (child, vertex)));
     }
@@ -881,10 +787,8 @@ mod tests {
     use super::*;
 
     fn check(text: &str, allowlist: &str, expected: &str) {
-        let options = LoadOptions {
-            allowlist: Some(allowlist.to_owned()),
-            ..LoadOptions::default()
-        };
+        let options =
+            LoadOptions { allowlist: Some(allowlist.to_owned()), ..LoadOptions::default() };
         match load(text, &options) {
             Ok(graph) => {
                 let lines: Vec<String> = describe(&graph)
@@ -902,17 +806,11 @@ mod tests {
     }
 
     fn paths(text: &str, allowlist: &str) -> Vec<String> {
-        let options = LoadOptions {
-            allowlist: Some(allowlist.to_owned()),
-            ..LoadOptions::default()
-        };
+        let options =
+            LoadOptions { allowlist: Some(allowlist.to_owned()), ..LoadOptions::default() };
         let graph = load(text, &options).unwrap();
         let path = |vertex| graph.path(Graph::CONTAINMENT, vertex).unwrap();
-        graph
-            .vertices()
-            .skip(1)
-            .map(|vertex| path(vertex).replace("/cluster0", ""))
-            .collect()
+        graph.vertices().skip(1).map(|vertex| path(vertex).replace("/cluster0", "")).collect()
     }
 
     fn object(kind: &str, cpuset: &str, inner: &str) -> String {
@@ -972,17 +870,9 @@ gpu1 id 1 9 /cluster0/fat007/socket0/gpu1",
     fn levels_without_structure_are_dropped() {
         let l2 = |first| {
             let cpuset = format!("{:#x}", 3_u32 << first);
-            object(
-                "L2Cache",
-                &cpuset,
-                &object("L1Cache", &cpuset, &cores(first, 2)),
-            )
+            object("L2Cache", &cpuset, &object("L1Cache", &cpuset, &cores(first, 2)))
         };
-        let text = machine(&object(
-            "Group",
-            "0xf",
-            &object("Package", "0xf", &(l2(0) + &l2(2))),
-        ));
+        let text = machine(&object("Group", "0xf", &object("Package", "0xf", &(l2(0) + &l2(2)))));
         assert_eq!(
             paths(&text, ""),
             [
@@ -1041,12 +931,7 @@ gpu1 id 1 9 /cluster0/fat007/socket0/gpu1",
         let text = format!("<topology>{tops}</topology>");
         assert_eq!(
             paths(&text, "numanode,socket,group,L2cache"),
-            [
-                "/socket0",
-                "/socket0/numanode0",
-                "/socket1",
-                "/socket1/numanode1"
-            ]
+            ["/socket0", "/socket0/numanode0", "/socket1", "/socket1/numanode1"]
         );
         // Where it is for all processors it stays with the machine.
         let numa = object("NUMANode", "0xf", &object("Socket", "0xf", &cores(0, 4)));
@@ -1080,10 +965,7 @@ core1 id 1 2 /cluster0/core1",
     #[test]
     fn faults_are_told_with_their_place() {
         let table: &[(String, &str)] = &[
-            (
-                "<topology version=\"2.0\"/>".to_owned(),
-                "1:1 (/topology[1]): `object` is missing",
-            ),
+            ("<topology version=\"2.0\"/>".to_owned(), "1:1 (/topology[1]): `object` is missing"),
             (
                 format!("<topology>{}</topology>", object("Core", "0x1", "")),
                 "1:11 (/topology[1]/object[1]): expected a machine, found Core",
@@ -1115,10 +997,7 @@ core1 id 1 2 /cluster0/core1",
                 "<graphml/>".to_owned(),
                 "1:1 (/graphml[1]): expected the element `topology`, found `graphml`",
             ),
-            (
-                "<topology><object".to_owned(),
-                "1:18: the root node was opened but never closed",
-            ),
+            ("<topology><object".to_owned(), "1:18: the root node was opened but never closed"),
         ];
         for (text, expected) in table {
             check(text, "", expected);

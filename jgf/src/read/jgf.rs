@@ -95,14 +95,10 @@ struct State<'de, S> {
 }
 
 fn read_document<'de, S: Sink<'de>>(text: &'de str, sink: S) -> Result<S, Error> {
-    let mut state = State {
-        context: Context::default(),
-        sink,
-    };
+    let mut state = State { context: Context::default(), sink };
     let mut deserializer = serde_json::Deserializer::from_str(text);
-    let result = DocumentSeed(&mut state)
-        .deserialize(&mut deserializer)
-        .and_then(|()| deserializer.end());
+    let result =
+        DocumentSeed(&mut state).deserialize(&mut deserializer).and_then(|()| deserializer.end());
     finish(text, &mut state.context, result)?;
     Ok(state.sink)
 }
@@ -136,11 +132,7 @@ object_seed!(['a, S: Sink<'de>] DocumentSeed<'a, 'de, S> => (), "a JGF document"
 });
 
 fn twice(key: &str) -> Error {
-    Error::Duplicate {
-        at: Place::default(),
-        what: "key",
-        name: key.to_owned(),
-    }
+    Error::Duplicate { at: Place::default(), what: "key", name: key.to_owned() }
 }
 
 struct GraphSeed<'a, 'de, S>(&'a mut State<'de, S>);
@@ -469,10 +461,7 @@ impl<'de> Vertex<'de> {
             .ok_or_else(|| Fault::new(value("a rank that is remapped", &self.rank), RANK))?;
         if self.kind == "core" {
             let id = remap.id(self.rank, "core", self.id).ok_or_else(|| {
-                Fault::new(
-                    value("an id of a core that is remapped", &self.id),
-                    METADATA_ID,
-                )
+                Fault::new(value("an id of a core that is remapped", &self.id), METADATA_ID)
             })?;
             let name = format!("{}{id}", self.basename());
             for (_, path) in &mut self.paths {
@@ -500,15 +489,12 @@ fn leading_integer(text: &str) -> Option<i64> {
 }
 
 fn trailing_digits(text: &str) -> &str {
-    &text[text
-        .trim_end_matches(|character: char| character.is_ascii_digit())
-        .len()..]
+    &text[text.trim_end_matches(|character: char| character.is_ascii_digit()).len()..]
 }
 
 /// Returns whether a path has one component.
 fn is_root(path: &str) -> bool {
-    path.rfind('/')
-        .is_some_and(|last| !path[..last].contains('/'))
+    path.rfind('/').is_some_and(|last| !path[..last].contains('/'))
 }
 
 /// Returns whether the path `lower` leads on from `upper`.
@@ -522,25 +508,12 @@ pub(super) fn from_engine(error: engine::Error) -> Error {
     let at = Place::default();
     match error {
         engine::Error::Limit { what, limit } => Error::Limit { at, what, limit },
-        engine::Error::OutOfRange {
-            what,
-            given,
-            expected,
-        } => Error::Value {
-            at,
-            expected: Cow::Owned(format!("as {what} {expected}")),
-            found: given,
-        },
-        engine::Error::TwoRoots {
-            subsystem,
-            first,
-            second,
-        } => Error::TwoRoots {
-            at,
-            subsystem,
-            first,
-            second,
-        },
+        engine::Error::OutOfRange { what, given, expected } => {
+            Error::Value { at, expected: Cow::Owned(format!("as {what} {expected}")), found: given }
+        }
+        engine::Error::TwoRoots { subsystem, first, second } => {
+            Error::TwoRoots { at, subsystem, first, second }
+        }
         source => Error::Graph { at, source },
     }
 }
@@ -558,11 +531,7 @@ struct IdMap<'de, T> {
 
 impl<'de, T: Copy> IdMap<'de, T> {
     fn new() -> Self {
-        Self {
-            dense: Vec::new(),
-            sparse: FxHashMap::default(),
-            n: 0,
-        }
+        Self { dense: Vec::new(), sparse: FxHashMap::default(), n: 0 }
     }
 
     fn get(&self, id: &str) -> Option<T> {
@@ -571,11 +540,7 @@ impl<'de, T: Copy> IdMap<'de, T> {
         {
             return Some(found);
         }
-        if self.sparse.is_empty() {
-            None
-        } else {
-            self.sparse.get(id).copied()
-        }
+        if self.sparse.is_empty() { None } else { self.sparse.get(id).copied() }
     }
 
     /// Adds an id that is not there.
@@ -705,9 +670,7 @@ impl<'g, 'o, 'de> Loader<'g, 'o, 'de> {
         vertex.paths.iter().find_map(|(_, path)| {
             if self.base > 0 {
                 let found = self.graph.find_path(path);
-                let same = found
-                    .iter()
-                    .find(|&&found| self.graph.rank(found) == vertex.rank);
+                let same = found.iter().find(|&&found| self.graph.rank(found) == vertex.rank);
                 if let Some(&found) = same {
                     return Some(found);
                 }
@@ -797,11 +760,7 @@ impl<'g, 'o, 'de> Loader<'g, 'o, 'de> {
         };
         if is_below(&lower, &upper) {
             let last = &lower[upper.len() + 1..];
-            if is_name(self.graph, target, last) {
-                Direction::AsPath
-            } else {
-                Direction::Down
-            }
+            if is_name(self.graph, target, last) { Direction::AsPath } else { Direction::Down }
         } else if is_below(&upper, &lower) {
             Direction::Up
         } else if upper.len() < lower.len() {
@@ -819,9 +778,7 @@ impl<'g, 'o, 'de> Loader<'g, 'o, 'de> {
                 || self.graph.children(target, subsystem).contains(&source);
             if !forth {
                 self.may_have_cycle |= subsystem == Graph::CONTAINMENT;
-                self.graph
-                    .add_edge(source, target, subsystem)
-                    .map_err(from_engine)?;
+                self.graph.add_edge(source, target, subsystem).map_err(from_engine)?;
             }
         }
         if self.graph.n_vertices() == 0 {
@@ -919,9 +876,7 @@ impl<'de> Sink<'de> for Loader<'_, '_, 'de> {
             let ends = format!("{} -> {}", edge.source, edge.target);
             return Err(duplicate("edge", &ends, HERE));
         }
-        self.graph
-            .add_edge(source, target, subsystem)
-            .map_err(fault)
+        self.graph.add_edge(source, target, subsystem).map_err(fault)
     }
 
     fn free_ranks(&mut self, _: Idset) {}
@@ -933,11 +888,7 @@ fn duplicate(what: &'static str, name: &str, below: &'static [Step<'static>]) ->
 }
 
 fn subsystem_id(graph: &mut Graph, name: &str) -> Result<SubsystemId, engine::Error> {
-    if name == "containment" {
-        Ok(Graph::CONTAINMENT)
-    } else {
-        graph.intern_subsystem(name)
-    }
+    if name == "containment" { Ok(Graph::CONTAINMENT) } else { graph.intern_subsystem(name) }
 }
 
 fn path_hash(path: &str, rank: i64) -> u64 {
@@ -1031,13 +982,7 @@ fn resolve(graph: &Graph, vertex: &Vertex<'_>) -> Result<VertexId, Fault> {
                 Fault::new(Error::NotInGraph { at, what, name }, PATHS)
             })?;
         if *resolved.get_or_insert(found) != found {
-            return Err(differs(
-                graph,
-                found,
-                "paths",
-                "of its own",
-                "of two vertices",
-            ));
+            return Err(differs(graph, found, "paths", "of its own", "of two vertices"));
         }
     }
     let Some(found) = resolved else {
@@ -1048,13 +993,7 @@ fn resolve(graph: &Graph, vertex: &Vertex<'_>) -> Result<VertexId, Fault> {
         return Err(differs(graph, found, "type", kind, &vertex.kind));
     }
     if graph.basename(found) != vertex.basename() {
-        return Err(differs(
-            graph,
-            found,
-            "basename",
-            graph.basename(found),
-            vertex.basename(),
-        ));
+        return Err(differs(graph, found, "basename", graph.basename(found), vertex.basename()));
     }
     if graph.size(found) != vertex.size {
         let (ours, theirs) = (graph.size(found).to_string(), vertex.size.to_string());
@@ -1077,11 +1016,7 @@ fn resolve(graph: &Graph, vertex: &Vertex<'_>) -> Result<VertexId, Fault> {
     }
     for subsystem in graph.subsystems() {
         let name = graph.subsystem_name(subsystem);
-        let given = vertex
-            .paths
-            .iter()
-            .find(|(key, _)| key == name)
-            .map(|(_, path)| &**path);
+        let given = vertex.paths.iter().find(|(key, _)| key == name).map(|(_, path)| &**path);
         if given.is_none() && !graph.is_member(found, subsystem) {
             continue;
         }
@@ -1102,9 +1037,7 @@ fn resolve(graph: &Graph, vertex: &Vertex<'_>) -> Result<VertexId, Fault> {
 fn differs(graph: &Graph, vertex: VertexId, what: &'static str, ours: &str, theirs: &str) -> Fault {
     let error = Error::Differs {
         at: Place::default(),
-        path: graph
-            .path(Graph::CONTAINMENT, vertex)
-            .unwrap_or_else(|| graph.name(vertex)),
+        path: graph.path(Graph::CONTAINMENT, vertex).unwrap_or_else(|| graph.name(vertex)),
         what,
         graph: format!("`{ours}`"),
         given: format!("`{theirs}`"),
@@ -1148,19 +1081,12 @@ fn resolve_all<'de>(
     shorthand: bool,
     gives_back: bool,
 ) -> Result<Resolved<'de>, Error> {
-    let Collector {
-        vertices,
-        edges,
-        free_ranks,
-    } = read_document(text, Collector::default())?;
+    let Collector { vertices, edges, free_ranks } = read_document(text, Collector::default())?;
     if vertices.is_empty() {
         return Err(Error::Empty("vertices"));
     }
     let skips = free_ranks.is_some();
-    let mut skipped = Skipped {
-        free: free_ranks,
-        more: FxHashSet::default(),
-    };
+    let mut skipped = Skipped { free: free_ranks, more: FxHashSet::default() };
     let mut resolved = Resolved {
         ids: IdMap::new(),
         vertices: Vec::with_capacity(vertices.len()),
@@ -1177,11 +1103,7 @@ fn resolve_all<'de>(
             return Err(at(duplicate("vertex id", &vertex.document_id, ID)));
         }
         let found = resolve(graph, &vertex).map_err(at)?;
-        let named = Named {
-            vertex: found,
-            size: vertex.size,
-            exclusive: vertex.exclusive,
-        };
+        let named = Named { vertex: found, size: vertex.size, exclusive: vertex.exclusive };
         below.clear();
         if shorthand && vertex.exclusive {
             contents(graph, found, &mut below);
@@ -1189,11 +1111,8 @@ fn resolve_all<'de>(
         if !skipped.contains(vertex.rank) {
             resolved.ids.insert(vertex.document_id, named);
         }
-        let implied = below.iter().map(|&vertex| Named {
-            vertex,
-            size: graph.size(vertex),
-            exclusive: true,
-        });
+        let implied =
+            below.iter().map(|&vertex| Named { vertex, size: graph.size(vertex), exclusive: true });
         for named in std::iter::once(named).chain(implied) {
             let rank = graph.rank(named.vertex);
             if skipped.contains(rank) {
@@ -1223,10 +1142,7 @@ fn resolve_all<'de>(
                         resolved.implied_edges.push(BookedEdge {
                             source,
                             target,
-                            share: Share {
-                                needs: graph.size(target),
-                                exclusive: true,
-                            },
+                            share: Share { needs: graph.size(target), exclusive: true },
                         });
                     }
                 }
@@ -1238,19 +1154,13 @@ fn resolve_all<'de>(
 
 pub(super) fn read_booking(graph: &Graph, text: &str, shorthand: bool) -> Result<Booking, Error> {
     let resolved = resolve_all(graph, text, shorthand, false)?;
-    let is_root = |vertex| {
-        graph
-            .subsystems()
-            .any(|subsystem| graph.root(subsystem) == Some(vertex))
-    };
+    let is_root =
+        |vertex| graph.subsystems().any(|subsystem| graph.root(subsystem) == Some(vertex));
     let mut booking = Booking {
         vertices: resolved
             .vertices
             .iter()
-            .map(|named| BookedVertex {
-                vertex: named.vertex,
-                exclusive: named.exclusive,
-            })
+            .map(|named| BookedVertex { vertex: named.vertex, exclusive: named.exclusive })
             .collect(),
         edges: Vec::with_capacity(resolved.edges.len() + resolved.implied_edges.len()),
         roots: Vec::new(),
@@ -1284,31 +1194,19 @@ pub(super) fn read_booking(graph: &Graph, text: &str, shorthand: bool) -> Result
             };
             return Err(Fault::new(error, HERE).at(text, "edges", index));
         }
-        let share = Share {
-            needs: source.size,
-            exclusive: source.exclusive,
-        };
+        let share = Share { needs: source.size, exclusive: source.exclusive };
         reach(source.vertex, share);
         let booked = BookedEdge {
             source: source.vertex,
             target: target.vertex,
-            share: Share {
-                needs: target.size,
-                exclusive: target.exclusive,
-            },
+            share: Share { needs: target.size, exclusive: target.exclusive },
         };
-        if edges
-            .insert((booked.source, booked.target), index)
-            .is_none()
-        {
+        if edges.insert((booked.source, booked.target), index).is_none() {
             booking.edges.push(booked);
         }
     }
     for edge in resolved.implied_edges {
-        let share = Share {
-            needs: graph.size(edge.source),
-            exclusive: true,
-        };
+        let share = Share { needs: graph.size(edge.source), exclusive: true };
         reach(edge.source, share);
         if edges.insert((edge.source, edge.target), 0).is_none() {
             booking.edges.push(edge);
@@ -1320,17 +1218,12 @@ pub(super) fn read_booking(graph: &Graph, text: &str, shorthand: bool) -> Result
 /// Returns whether an edge of any subsystem leads from `source` to `target`.
 fn has_edge(graph: &Graph, source: VertexId, target: VertexId) -> bool {
     graph.parent(target, Graph::CONTAINMENT) == Some(source)
-        || graph
-            .out_edges(source)
-            .iter()
-            .any(|&(end, _)| end == target)
+        || graph.out_edges(source).iter().any(|&(end, _)| end == target)
 }
 
 pub(super) fn read_release(graph: &Graph, text: &str, shorthand: bool) -> Result<Release, Error> {
     let resolved = resolve_all(graph, text, shorthand, true)?;
-    Ok(Release::Vertices(
-        resolved.vertices.iter().map(|named| named.vertex).collect(),
-    ))
+    Ok(Release::Vertices(resolved.vertices.iter().map(|named| named.vertex).collect()))
 }
 
 #[cfg(test)]
@@ -1531,19 +1424,13 @@ mod tests {
                 document(&[cluster, "1 node /c0/node1"], &["0 1", "0 1"]),
                 "6:1 (/graph/edges/1): edge `0 -> 1` is given twice",
             ),
-            (
-                document(&[cluster], &["0 9"]),
-                "4:27 (/graph/edges/0/target): no vertex with id `9`",
-            ),
+            (document(&[cluster], &["0 9"]), "4:27 (/graph/edges/0/target): no vertex with id `9`"),
             (
                 document(&[cluster, r#"1 node /c0/n "size": -5"#], &[]),
                 "3:85 (/graph/nodes/1/metadata/size): expected a size that is not negative, found -5",
             ),
             (
-                document(
-                    &[cluster, r#"1 node /c0/n "size": 99999999999999999999"#],
-                    &[],
-                ),
+                document(&[cluster, r#"1 node /c0/n "size": 99999999999999999999"#], &[]),
                 "3:85 (/graph/nodes/1/metadata/size): expected an integer of at most 63 bits, \
                  found floating point `1e+20`",
             ),
@@ -1576,10 +1463,7 @@ mod tests {
                 "2:8 (/graph/nodes/0/id): expected a number, or `uniq_id` in the metadata, \
                  found `x`",
             ),
-            (
-                document(&["0 node /a/b"], &[]),
-                "subsystem `containment` has no root",
-            ),
+            (document(&["0 node /a/b"], &[]), "subsystem `containment` has no root"),
             (document(&[], &[]), "the document has no vertices"),
             (
                 r#"{"graph": {"nodes": [{"id": "0", "metadata": {"paths": {}}}]}}"#.to_owned(),
@@ -1593,27 +1477,15 @@ mod tests {
                 r#"{"graph": {"nodes": [{"id": "0"}]}}"#.to_owned(),
                 "1:22 (/graph/nodes/0): `metadata` is missing",
             ),
-            (
-                r#"{"graph": {"nodes": []}}"#.to_owned(),
-                "1:11 (/graph): `edges` is missing",
-            ),
-            (
-                r#"{"graph": {"edges": []}}"#.to_owned(),
-                "1:11 (/graph): `nodes` is missing",
-            ),
+            (r#"{"graph": {"nodes": []}}"#.to_owned(), "1:11 (/graph): `edges` is missing"),
+            (r#"{"graph": {"edges": []}}"#.to_owned(), "1:11 (/graph): `nodes` is missing"),
             (r#"{"version": 1}"#.to_owned(), "1:1: `graph` is missing"),
-            (
-                "[]".to_owned(),
-                "1:1: expected a JGF document, found sequence",
-            ),
+            ("[]".to_owned(), "1:1: expected a JGF document, found sequence"),
             (
                 r#"{"graph": {"nodes": [{"id": "0","#.to_owned(),
                 "1:32 (/graph/nodes/0): EOF while parsing a value",
             ),
-            (
-                r#"{"graph": {"nodes": [], "edges": []}} x"#.to_owned(),
-                "1:39: trailing characters",
-            ),
+            (r#"{"graph": {"nodes": [], "edges": []}} x"#.to_owned(), "1:39: trailing characters"),
             (String::new(), "1:0: EOF while parsing a value"),
         ];
         for (text, expected) in table {
@@ -1625,11 +1497,7 @@ mod tests {
     fn limits_hold() {
         let text = document(&["0 c /c0", "1 d /c0/d1", "2 e /c0/e2"], &["0 1", "0 2"]);
         let limits = |vertices, edges| LoadOptions {
-            limits: Limits {
-                vertices,
-                edges,
-                ..Limits::default()
-            },
+            limits: Limits { vertices, edges, ..Limits::default() },
             ..options()
         };
         assert!(load(&text, &limits(3, 2)).is_ok());
@@ -1648,10 +1516,7 @@ mod tests {
         let mut remap = super::super::Remap::new();
         remap.add_ranks(8, 9, 0).unwrap();
         remap.add_id(8, 9, "core", 20, 1).unwrap();
-        let options = LoadOptions {
-            remap: Some(remap),
-            ..options()
-        };
+        let options = LoadOptions { remap: Some(remap), ..options() };
         let text = document(
             &[
                 "0 c /c0",
@@ -1724,11 +1589,7 @@ mod tests {
         let error = attach(&mut graph, &document(&["0 cluster /d0"], &[]), &options()).unwrap_err();
         assert!(matches!(error, Error::TwoRoots { .. }), "{error}");
         let up = document(
-            &[
-                "0 c /c0",
-                r#"1 node /c0/node1 "rank": 0"#,
-                "2 x /c0/node1/x2",
-            ],
+            &["0 c /c0", r#"1 node /c0/node1 "rank": 0"#, "2 x /c0/node1/x2"],
             &["1 2", "2 0"],
         );
         let error = attach(&mut graph, &up, &options()).unwrap_err();
@@ -1748,11 +1609,7 @@ mod tests {
         for edge in &booking.edges {
             let (source, target) = (graph.name(edge.source), graph.name(edge.target));
             let share = edge.share;
-            out += &format!(
-                "{source}->{target}:{}{} ",
-                share.needs,
-                mark(share.exclusive)
-            );
+            out += &format!("{source}->{target}:{}{} ", share.needs, mark(share.exclusive));
         }
         if let Some((_, root)) = booking.roots.first() {
             out += &format!("root:{}{}", root.needs, mark(root.exclusive));
@@ -1784,22 +1641,14 @@ mod tests {
         check_booking(&text, false, expected);
         check_booking(&text, true, expected);
         // Without an edge from it, the root is not told to anybody.
-        let text = document(
-            &[&format!(r#"5 core /c0/node4/core5 "rank": 1{EXCLUSIVE}"#)],
-            &[],
-        );
+        let text = document(&[&format!(r#"5 core /c0/node4/core5 "rank": 1{EXCLUSIVE}"#)], &[]);
         check_booking(&text, false, "core5:x");
     }
 
     #[test]
     fn the_short_form_holds_all_below() {
-        let text = document(
-            &[
-                &format!(r#"1 node /c0/node1 "rank": 0{EXCLUSIVE}"#),
-                "0 c /c0",
-            ],
-            &["0 1"],
-        );
+        let text =
+            document(&[&format!(r#"1 node /c0/node1 "rank": 0{EXCLUSIVE}"#), "0 c /c0"], &["0 1"]);
         check_booking(&text, false, "node1:x c0:s c0->node1:1x root:1s");
         check_booking(
             &text,
@@ -1903,10 +1752,7 @@ mod tests {
                 "3:1 (/graph/nodes/1): vertex `/c0/node1/core2` is given twice",
             ),
             (
-                document(
-                    &["0 c /c0", r#"2 core /c0/node1/core2 "rank": 0"#],
-                    &["0 2"],
-                ),
+                document(&["0 c /c0", r#"2 core /c0/node1/core2 "rank": 0"#], &["0 2"]),
                 "5:1 (/graph/edges/0): edge `0 -> 2` is not in the resource graph",
             ),
             (
@@ -1930,17 +1776,7 @@ mod tests {
     #[test]
     fn ids_of_all_kinds_are_found() {
         let mut ids = IdMap::new();
-        let names = [
-            "0",
-            "7",
-            "007",
-            "",
-            "x",
-            "-1",
-            "123456789",
-            "1234567890",
-            "4000",
-        ];
+        let names = ["0", "7", "007", "", "x", "-1", "123456789", "1234567890", "4000"];
         for (value, name) in names.iter().enumerate() {
             assert_eq!(ids.get(name), None);
             ids.insert(Cow::Borrowed(*name), value);

@@ -45,14 +45,8 @@ pub enum LoadFormat {
 
 impl LoadFormat {
     /// All formats.
-    pub const ALL: [Self; 6] = [
-        Self::Grug,
-        Self::Hwloc,
-        Self::Jgf,
-        Self::JgfShorthand,
-        Self::Rv1exec,
-        Self::Rv1execForce,
-    ];
+    pub const ALL: [Self; 6] =
+        [Self::Grug, Self::Hwloc, Self::Jgf, Self::JgfShorthand, Self::Rv1exec, Self::Rv1execForce];
 
     /// Returns the name of the format.
     pub fn name(self) -> &'static str {
@@ -104,9 +98,7 @@ impl LoadFormat {
         match writer {
             None | Some("fluxion" | "fluxion:" | "fluxion:jgf") => Ok(Self::Jgf),
             Some("fluxion:jgf_shorthand") => Ok(Self::JgfShorthand),
-            Some(writer) => Err(Error::UnknownFormat {
-                given: writer.to_owned(),
-            }),
+            Some(writer) => Err(Error::UnknownFormat { given: writer.to_owned() }),
         }
     }
 }
@@ -124,9 +116,7 @@ impl FromStr for LoadFormat {
         Self::ALL
             .into_iter()
             .find(|format| format.name() == name)
-            .ok_or_else(|| Error::UnknownFormat {
-                given: name.to_owned(),
-            })
+            .ok_or_else(|| Error::UnknownFormat { given: name.to_owned() })
     }
 }
 
@@ -201,10 +191,9 @@ pub fn read_booking(graph: &Graph, text: &str, format: LoadFormat) -> Result<Boo
         LoadFormat::Jgf => jgf::read_booking(graph, text, false),
         LoadFormat::JgfShorthand => jgf::read_booking(graph, text, true),
         LoadFormat::Rv1exec | LoadFormat::Rv1execForce => rv1exec::read_booking(graph, text),
-        LoadFormat::Grug | LoadFormat::Hwloc => Err(Error::Unsupported {
-            format: format.name(),
-            operation: "tell what a job holds",
-        }),
+        LoadFormat::Grug | LoadFormat::Hwloc => {
+            Err(Error::Unsupported { format: format.name(), operation: "tell what a job holds" })
+        }
     }
 }
 
@@ -250,11 +239,7 @@ pub(crate) fn split_hostname(name: &str) -> Option<(&str, i64)> {
         return Some((name, -1));
     }
     let significant = digits.trim_start_matches('0');
-    let id = if significant.is_empty() {
-        0
-    } else {
-        significant.parse().ok()?
-    };
+    let id = if significant.is_empty() { 0 } else { significant.parse().ok()? };
     Some((if stem.is_empty() { name } else { stem }, id))
 }
 
@@ -276,10 +261,7 @@ mod tests {
             ("", None),
             ("{}", None),
             ("{\"graph\": {", Some(LoadFormat::Jgf)),
-            (
-                "{\"version\": 1, \"execution\": {}}",
-                Some(LoadFormat::Rv1exec),
-            ),
+            ("{\"version\": 1, \"execution\": {}}", Some(LoadFormat::Rv1exec)),
             (
                 "<?xml version=\"1.0\"?>\n<!-- <topology> -->\n<graphml xmlns=\"x\">",
                 Some(LoadFormat::Grug),

@@ -26,10 +26,7 @@ impl<'de> Pointer<'de> {
     }
 
     /// Steps to the value of a key that the reader met. A key with escapes is not kept.
-    #[allow(
-        clippy::ptr_arg,
-        reason = "whether the key is borrowed decides whether it can be kept"
-    )]
+    #[allow(clippy::ptr_arg, reason = "whether the key is borrowed decides whether it can be kept")]
     pub(crate) fn push_met(&mut self, key: &Cow<'de, str>) {
         self.0.push(Step::Key(match key {
             Cow::Borrowed(key) => key,
@@ -66,11 +63,7 @@ impl<'de> Pointer<'de> {
 pub(crate) fn place(text: &str, steps: &[Step<'_>]) -> Place {
     let offset = locate(text.as_bytes(), steps);
     let (line, column) = line_and_column(text, offset);
-    Place {
-        line,
-        column,
-        pointer: Pointer::text(steps),
-    }
+    Place { line, column, pointer: Pointer::text(steps) }
 }
 
 /// Returns the line and the column, both from 1, of a byte of `text`.
@@ -107,17 +100,10 @@ fn locate(text: &[u8], steps: &[Step<'_>]) -> usize {
 /// Returns the keys of the outermost object of `text`, as far as they can be read without looking
 /// into values that are malformed.
 pub(crate) fn top_level_keys(text: &str) -> TopLevelKeys<'_> {
-    let mut scanner = Scanner {
-        text: text.as_bytes(),
-        at: 0,
-    };
+    let mut scanner = Scanner { text: text.as_bytes(), at: 0 };
     scanner.skip_space();
     let open = scanner.eat(b'{');
-    TopLevelKeys {
-        text,
-        scanner,
-        open,
-    }
+    TopLevelKeys { text, scanner, open }
 }
 
 #[derive(Debug)]
@@ -272,27 +258,14 @@ mod tests {
         let table: [(&[Step<'_>], (u32, u32), &str); 7] = [
             (&[], (1, 1), ""),
             (&[Step::Key("graph")], (2, 11), "/graph"),
+            (&[Step::Key("graph"), Step::Key("nodes"), Step::Index(0)], (2, 22), "/graph/nodes/0"),
             (
-                &[Step::Key("graph"), Step::Key("nodes"), Step::Index(0)],
-                (2, 22),
-                "/graph/nodes/0",
-            ),
-            (
-                &[
-                    Step::Key("graph"),
-                    Step::Key("nodes"),
-                    Step::Index(2),
-                    Step::Key("id"),
-                ],
+                &[Step::Key("graph"), Step::Key("nodes"), Step::Index(2), Step::Key("id")],
                 (3, 10),
                 "/graph/nodes/2/id",
             ),
             // A place that is not there falls back to what surrounds it.
-            (
-                &[Step::Key("graph"), Step::Key("nodes"), Step::Index(3)],
-                (2, 21),
-                "/graph/nodes/3",
-            ),
+            (&[Step::Key("graph"), Step::Key("nodes"), Step::Index(3)], (2, 21), "/graph/nodes/3"),
             (&[Step::Key("é")], (4, 7), "/é"),
             (&[Step::Key("a/b~c")], (1, 1), "/a~1b~0c"),
         ];
@@ -310,17 +283,7 @@ mod tests {
             place(&TEXT[..end], &steps);
             let _ = top_level_keys(&TEXT[..end]).count();
         }
-        for text in [
-            "",
-            "{",
-            "[",
-            "}",
-            "{]",
-            "{\"a\":}",
-            "{\"a\"\"b\"",
-            "{\"a\\",
-            "nul",
-        ] {
+        for text in ["", "{", "[", "}", "{]", "{\"a\":}", "{\"a\"\"b\"", "{\"a\\", "nul"] {
             place(text, &steps);
             let _ = top_level_keys(text).count();
         }

@@ -164,34 +164,13 @@ mod tests {
     fn contradictions_are_refused() {
         let mut remap = Remap::new();
         remap.add_ranks(4, 7, 0).unwrap();
-        assert!(matches!(
-            remap.add_ranks(4, 7, 8),
-            Err(RemapError::Exists { .. })
-        ));
-        assert!(matches!(
-            remap.add_ranks(3, 4, 8),
-            Err(RemapError::Overlap { .. })
-        ));
-        assert!(matches!(
-            remap.add_ranks(5, 5, 8),
-            Err(RemapError::Overlap { .. })
-        ));
-        assert!(matches!(
-            remap.add_ranks(0, 9, 8),
-            Err(RemapError::Overlap { .. })
-        ));
-        assert!(matches!(
-            remap.add_ranks(9, 8, 8),
-            Err(RemapError::Range { .. })
-        ));
-        assert!(matches!(
-            remap.add_ranks(8, 9, u64::MAX),
-            Err(RemapError::Range { .. })
-        ));
+        assert!(matches!(remap.add_ranks(4, 7, 8), Err(RemapError::Exists { .. })));
+        assert!(matches!(remap.add_ranks(3, 4, 8), Err(RemapError::Overlap { .. })));
+        assert!(matches!(remap.add_ranks(5, 5, 8), Err(RemapError::Overlap { .. })));
+        assert!(matches!(remap.add_ranks(0, 9, 8), Err(RemapError::Overlap { .. })));
+        assert!(matches!(remap.add_ranks(9, 8, 8), Err(RemapError::Range { .. })));
+        assert!(matches!(remap.add_ranks(8, 9, u64::MAX), Err(RemapError::Range { .. })));
         remap.add_id(4, 7, "core", 1, 2).unwrap();
-        assert!(matches!(
-            remap.add_id(4, 7, "core", 1, 3),
-            Err(RemapError::Exists { .. })
-        ));
+        assert!(matches!(remap.add_id(4, 7, "core", 1, 3), Err(RemapError::Exists { .. })));
     }
 }

@@ -120,27 +120,18 @@ mod tests {
         assert_eq!(envelope.version, Some(1));
         assert_eq!(envelope.starttime, Some(5.0));
         assert_eq!(envelope.expiration, Some(7.5));
-        assert_eq!(
-            envelope.scheduling,
-            Some(r#"{"graph": {}, "writer": "fluxion:jgf"}"#)
-        );
+        assert_eq!(envelope.scheduling, Some(r#"{"graph": {}, "writer": "fluxion:jgf"}"#));
         assert_eq!(envelope.writer.as_deref(), Some("fluxion:jgf"));
     }
 
     #[test]
     fn bare_jgf_has_no_envelope() {
-        assert_eq!(
-            envelope(r#"{"graph": {"nodes": []}}"#),
-            Ok(Envelope::default())
-        );
+        assert_eq!(envelope(r#"{"graph": {"nodes": []}}"#), Ok(Envelope::default()));
     }
 
     #[test]
     fn wrong_types_are_told() {
         let error = envelope("{\"version\": 1,\n \"execution\": [3]}").unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            "2:15 (/execution): expected an object, found sequence"
-        );
+        assert_eq!(error.to_string(), "2:15 (/execution): expected an object, found sequence");
     }
 }

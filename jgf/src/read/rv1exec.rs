@@ -145,12 +145,7 @@ fn idset<E: serde::de::Error>(context: &mut Context<'_>, text: &str) -> Result<I
     Idset::decode(text)
         .ok()
         .filter(|ids| ids.last().is_none_or(|last| last < u64::from(u32::MAX)))
-        .ok_or_else(|| {
-            context.fail(value(
-                "an idset such as \"0-3,7\"",
-                &format_args!("`{text}`"),
-            ))
-        })
+        .ok_or_else(|| context.fail(value("an idset such as \"0-3,7\"", &format_args!("`{text}`"))))
 }
 
 /// An object whose values are idsets.
@@ -208,32 +203,22 @@ impl Hosts {
             ranks.extend_from(&entry.ranks);
         }
         let n_ranks = ranks.iter().count();
-        let nodelist = execution.nodelist.as_ref().ok_or_else(|| Error::Missing {
-            at: at_execution(),
-            key: "nodelist",
-        })?;
+        let nodelist = execution
+            .nodelist
+            .as_ref()
+            .ok_or_else(|| Error::Missing { at: at_execution(), key: "nodelist" })?;
         // Hosts that no rank takes do not matter.
         let names = nodelist.iter().flat_map(Hostlist::iter).take(n_ranks);
-        Ok(Self {
-            names: names.collect(),
-            ranks,
-        })
+        Ok(Self { names: names.collect(), ranks })
     }
 }
 
 fn at_execution() -> Place {
-    Place {
-        pointer: "/execution".to_owned(),
-        ..Place::default()
-    }
+    Place { pointer: "/execution".to_owned(), ..Place::default() }
 }
 
 fn too_many(limits: &Limits) -> Error {
-    Error::Limit {
-        at: at_execution(),
-        what: "vertices",
-        limit: limits.vertices as u64,
-    }
+    Error::Limit { at: at_execution(), what: "vertices", limit: limits.vertices as u64 }
 }
 
 /// Calls `visit` for each rank of each entry with the index of the entry and the host of the rank.
@@ -245,40 +230,29 @@ fn for_each_rank<'a, 'de>(
     let hosts = Hosts::of(execution, limits)?;
     let nth: FxHashMap<u64, usize> = hosts.ranks.iter().zip(0..).collect();
     for (index, entry) in execution.entries.iter().flatten().enumerate() {
-        let children = entry.children.as_ref().ok_or_else(|| Error::Missing {
-            at: at_entry(index, ""),
-            key: "children",
-        })?;
+        let children = entry
+            .children
+            .as_ref()
+            .ok_or_else(|| Error::Missing { at: at_entry(index, ""), key: "children" })?;
         for rank in entry.ranks.iter() {
             let host = nth.get(&rank).and_then(|&nth| hosts.names.get(nth));
             let Some(host) = host.filter(|host| !host.is_empty()) else {
                 let names = hosts.names.len();
                 return Err(Error::Value {
-                    at: Place {
-                        pointer: "/execution/nodelist".to_owned(),
-                        ..Place::default()
-                    },
+                    at: Place { pointer: "/execution/nodelist".to_owned(), ..Place::default() },
                     expected: Cow::Owned(format!("a host for each of {} ranks", nth.len())),
                     found: format!("{names} hosts"),
                 });
             };
             // Ranks are at most 32 bits wide here.
-            visit(
-                index,
-                i64::try_from(rank).unwrap_or(i64::MAX),
-                host,
-                children,
-            )?;
+            visit(index, i64::try_from(rank).unwrap_or(i64::MAX), host, children)?;
         }
     }
     Ok(())
 }
 
 fn at_entry(index: usize, below: &str) -> Place {
-    Place {
-        pointer: format!("/execution/R_lite/{index}{below}"),
-        ..Place::default()
-    }
+    Place { pointer: format!("/execution/R_lite/{index}{below}"), ..Place::default() }
 }
 
 /// Fills in line and column of an error that knows its pointer.
@@ -443,21 +417,13 @@ struct Rank {
 fn book(graph: &Graph, execution: &Execution<'_>) -> Result<Booking, Error> {
     let limits = Limits::default();
     count(execution, &limits)?;
-    let root = graph
-        .root(Graph::CONTAINMENT)
-        .ok_or_else(|| Error::NoRoot {
-            subsystem: graph.subsystem_name(Graph::CONTAINMENT).to_owned(),
-        })?;
+    let root = graph.root(Graph::CONTAINMENT).ok_or_else(|| Error::NoRoot {
+        subsystem: graph.subsystem_name(Graph::CONTAINMENT).to_owned(),
+    })?;
     let mut booking = Booking {
         vertices: Vec::new(),
         edges: Vec::new(),
-        roots: vec![(
-            root,
-            Share {
-                needs: graph.size(root),
-                exclusive: false,
-            },
-        )],
+        roots: vec![(root, Share { needs: graph.size(root), exclusive: false })],
     };
     let root_path = graph.path(Graph::CONTAINMENT, root).unwrap_or_default();
     let mut held: FxHashSet<VertexId> = FxHashSet::default();
@@ -471,10 +437,7 @@ fn book(graph: &Graph, execution: &Execution<'_>) -> Result<Booking, Error> {
             name: format!("{name} at rank {rank}"),
         };
         let edge = |source, target| -> Result<BookedEdge, Error> {
-            let joined = graph
-                .out_edges(source)
-                .iter()
-                .any(|&(end, _)| end == target);
+            let joined = graph.out_edges(source).iter().any(|&(end, _)| end == target);
             if !joined && graph.parent(target, Graph::CONTAINMENT) != Some(source) {
                 return Err(Error::NotInGraph {
                     at: at_entry(index, ""),
@@ -485,10 +448,7 @@ fn book(graph: &Graph, execution: &Execution<'_>) -> Result<Booking, Error> {
             Ok(BookedEdge {
                 source,
                 target,
-                share: Share {
-                    needs: graph.size(target),
-                    exclusive: true,
-                },
+                share: Share { needs: graph.size(target), exclusive: true },
             })
         };
         let (_, id) = split_host(index, host)?;
@@ -496,10 +456,7 @@ fn book(graph: &Graph, execution: &Execution<'_>) -> Result<Booking, Error> {
         let node = find(graph, &path, Some(Graph::NODE), id, rank).ok_or_else(|| absent(&path))?;
         // A rank may be spread over several entries.
         let slot = *ranks.entry(rank).or_insert_with(|| {
-            nodes.push(Rank {
-                node,
-                n_children: 0,
-            });
+            nodes.push(Rank { node, n_children: 0 });
             nodes.len() - 1
         });
         if nodes[slot].n_children == 0 {
@@ -519,10 +476,7 @@ fn book(graph: &Graph, execution: &Execution<'_>) -> Result<Booking, Error> {
                     });
                 }
                 booking.edges.push(edge(node, child)?);
-                booking.vertices.push(BookedVertex {
-                    vertex: child,
-                    exclusive: true,
-                });
+                booking.vertices.push(BookedVertex { vertex: child, exclusive: true });
                 nodes[slot].n_children += 1;
             }
         }
@@ -547,10 +501,9 @@ fn book(graph: &Graph, execution: &Execution<'_>) -> Result<Booking, Error> {
         }
     }
     for (rank, n_vertices) in nodes.iter().zip(n_at_rank) {
-        booking.vertices.push(BookedVertex {
-            vertex: rank.node,
-            exclusive: rank.n_children + 1 == n_vertices,
-        });
+        booking
+            .vertices
+            .push(BookedVertex { vertex: rank.node, exclusive: rank.n_children + 1 == n_vertices });
     }
     Ok(booking)
 }
@@ -567,12 +520,7 @@ pub(super) fn read_release(text: &str) -> Result<Release, Error> {
         }
         ranks.extend_from(&entry.ranks);
     }
-    Ok(Release::Ranks(
-        ranks
-            .iter()
-            .filter_map(|rank| i64::try_from(rank).ok())
-            .collect(),
-    ))
+    Ok(Release::Ranks(ranks.iter().filter_map(|rank| i64::try_from(rank).ok()).collect()))
 }
 
 #[cfg(test)]
@@ -603,10 +551,7 @@ mod tests {
     fn ranks_become_nodes() {
         check(
             &document(
-                &[
-                    ("4", r#""core": "0-1", "gpu": "7""#),
-                    ("1-2", r#""core": "3""#),
-                ],
+                &[("4", r#""core": "0-1", "gpu": "7""#), ("1-2", r#""core": "3""#)],
                 r#"["fat[08-09]", "login"]"#,
                 r#", "properties": {"big": "2,4", "old": "4", "absent": "77"}"#,
             ),
@@ -676,14 +621,8 @@ mod tests {
                 document(&[good], "[]", "").replacen('1', "2", 1),
                 "1:13 (/version): expected version 1, found 2",
             ),
-            (
-                r#"{"execution": {"R_lite": []}}"#.to_owned(),
-                "1:1: `version` is missing",
-            ),
-            (
-                r#"{"version": 1}"#.to_owned(),
-                "1:1: `execution` is missing",
-            ),
+            (r#"{"execution": {"R_lite": []}}"#.to_owned(), "1:1: `version` is missing"),
+            (r#"{"version": 1}"#.to_owned(), "1:1: `execution` is missing"),
             (
                 r#"{"version": 1, "execution": {"nodelist": []}}"#.to_owned(),
                 "1:29 (/execution): `R_lite` is missing",
@@ -744,11 +683,7 @@ mod tests {
             "/cluster0/n1/core0:x /cluster0/n1/core1:x /cluster0/n1:x edges 3 root:1s",
         );
         check_booking(
-            &document(
-                &[("1", r#""core": "1""#), ("1", r#""core": "0""#)],
-                r#"["n1"]"#,
-                "",
-            ),
+            &document(&[("1", r#""core": "1""#), ("1", r#""core": "0""#)], r#"["n1"]"#, ""),
             "/cluster0/n1/core1:x /cluster0/n1/core0:x /cluster0/n1:x edges 3 root:1s",
         );
     }
@@ -766,11 +701,7 @@ mod tests {
              graph",
         );
         check_booking(
-            &document(
-                &[("1", r#""core": "1""#), ("1", r#""core": "1""#)],
-                r#"["n1"]"#,
-                "",
-            ),
+            &document(&[("1", r#""core": "1""#), ("1", r#""core": "1""#)], r#"["n1"]"#, ""),
             "4:27 (/execution/R_lite/1/children): vertex `/cluster0/n1/core1` is given twice",
         );
         check_booking(

@@ -19,10 +19,8 @@ pub(super) fn check_cycles(graph: &Graph) -> Result<(), Error> {
         }
     }
     let is_left = |n_in: &[usize], vertex: VertexId| n_in[vertex.index()] > 0;
-    let mut free: Vec<VertexId> = graph
-        .vertices()
-        .filter(|&vertex| !is_left(&n_in, vertex))
-        .collect();
+    let mut free: Vec<VertexId> =
+        graph.vertices().filter(|&vertex| !is_left(&n_in, vertex)).collect();
     while let Some(vertex) = free.pop() {
         for child in graph.children(vertex, subsystem) {
             n_in[child.index()] -= 1;

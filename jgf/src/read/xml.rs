@@ -32,11 +32,7 @@ pub(super) fn parse<'a>(text: &'a str, limits: &Limits) -> Result<Document<'a>, 
             let full = error.to_string();
             let message = full.rfind(" at ").map_or(full.as_str(), |end| &full[..end]);
             Error::Syntax {
-                at: Place {
-                    line,
-                    column,
-                    pointer: String::new(),
-                },
+                at: Place { line, column, pointer: String::new() },
                 message: message.to_owned(),
             }
         }
@@ -71,11 +67,7 @@ fn check_depth(text: &str, limits: &Limits) -> Result<(), Error> {
             if depth > limits.depth {
                 let (line, column) = line_and_column(text, tag);
                 return Err(Error::Limit {
-                    at: Place {
-                        line,
-                        column,
-                        pointer: String::new(),
-                    },
+                    at: Place { line, column, pointer: String::new() },
                     what: "levels of nested elements",
                     limit: limits.depth as u64,
                 });
@@ -111,9 +103,7 @@ pub(super) fn outermost_element(text: &str) -> Option<&str> {
             ">"
         } else {
             let name = &rest[1..];
-            return name
-                .find([' ', '\t', '\r', '\n', '>', '/'])
-                .map(|end| &name[..end]);
+            return name.find([' ', '\t', '\r', '\n', '>', '/']).map(|end| &name[..end]);
         };
         rest = &rest[rest.find(end)? + end.len()..];
     }
@@ -136,11 +126,7 @@ pub(super) fn place(node: Node<'_, '_>) -> Place {
         })
         .collect();
     names.reverse();
-    Place {
-        line: position.row,
-        column: position.col,
-        pointer: names.concat(),
-    }
+    Place { line: position.row, column: position.col, pointer: names.concat() }
 }
 
 pub(super) fn value(
@@ -148,11 +134,7 @@ pub(super) fn value(
     expected: &'static str,
     found: &dyn std::fmt::Display,
 ) -> Error {
-    Error::Value {
-        at: place(node),
-        expected: Cow::Borrowed(expected),
-        found: found.to_string(),
-    }
+    Error::Value { at: place(node), expected: Cow::Borrowed(expected), found: found.to_string() }
 }
 
 #[cfg(test)]
@@ -162,10 +144,7 @@ mod tests {
     #[test]
     fn depth_is_limited() {
         let nested = |n: usize| format!("{}{}", "<a>".repeat(n), "</a>".repeat(n));
-        let limits = Limits {
-            depth: 10,
-            ..Limits::default()
-        };
+        let limits = Limits { depth: 10, ..Limits::default() };
         assert!(parse(&nested(10), &limits).is_ok());
         assert_eq!(
             parse(&nested(11), &limits).unwrap_err().to_string(),
@@ -183,10 +162,7 @@ mod tests {
 
     #[test]
     fn nodes_are_limited() {
-        let limits = Limits {
-            xml_nodes: 10,
-            ..Limits::default()
-        };
+        let limits = Limits { xml_nodes: 10, ..Limits::default() };
         let text = format!("<a>{}</a>", "<b/>".repeat(20));
         assert_eq!(
             parse(&text, &limits).unwrap_err().to_string(),
@@ -205,10 +181,7 @@ mod tests {
     #[test]
     fn the_outermost_element_is_found() {
         assert_eq!(outermost_element("<a b='c'/>"), Some("a"));
-        assert_eq!(
-            outermost_element("<?xml?><!-- <b> --><!DOCTYPE a><a>"),
-            Some("a")
-        );
+        assert_eq!(outermost_element("<?xml?><!-- <b> --><!DOCTYPE a><a>"), Some("a"));
         for text in ["", "<", "<a", "<!-- ", "<?xml", "text"] {
             assert_eq!(outermost_element(text), None, "{text}");
         }

@@ -20,9 +20,7 @@ impl Present {
         let mut vertices = Vec::with_capacity(graph.n_vertices());
         let mut numbers = vec![usize::MAX; graph.n_vertices()];
         for vertex in graph.vertices() {
-            let is_member = graph
-                .subsystems()
-                .any(|subsystem| graph.is_member(vertex, subsystem));
+            let is_member = graph.subsystems().any(|subsystem| graph.is_member(vertex, subsystem));
             if is_member || !graph.out_edges(vertex).is_empty() {
                 numbers[vertex.index()] = vertices.len();
                 vertices.push(vertex);
@@ -39,9 +37,7 @@ impl Present {
     fn edges(&self, graph: &Graph) -> impl Iterator<Item = (VertexId, VertexId, SubsystemId)> {
         self.vertices.iter().flat_map(move |&source| {
             let edges = graph.out_edges(source);
-            edges
-                .into_iter()
-                .map(move |(target, subsystem)| (source, target, subsystem))
+            edges.into_iter().map(move |(target, subsystem)| (source, target, subsystem))
         })
     }
 }
@@ -70,11 +66,7 @@ pub fn write_dot(graph: &Graph, dominant: SubsystemId, out: &mut String) {
         push_unsigned(present.number(target) as u64, out);
         out.push_str(" [label=");
         push_dot_string(graph.subsystem_name(subsystem), out);
-        out.push_str(if subsystem == dominant {
-            "];\n"
-        } else {
-            ", style=dashed];\n"
-        });
+        out.push_str(if subsystem == dominant { "];\n" } else { ", style=dashed];\n" });
     }
     out.push_str("}\n");
 }
@@ -151,10 +143,8 @@ pub fn write_graphml(graph: &Graph, out: &mut String) {
     for (number, (source, target, subsystem)) in present.edges(graph).enumerate() {
         let source = present.number(source);
         let target = present.number(target);
-        let _ = writeln!(
-            out,
-            "    <edge id=\"e{number}\" source=\"n{source}\" target=\"n{target}\">"
-        );
+        let _ =
+            writeln!(out, "    <edge id=\"e{number}\" source=\"n{source}\" target=\"n{target}\">");
         let name = graph.subsystem_name(subsystem);
         value.clear();
         push_map([(name, name)].into_iter(), &mut value);
@@ -185,10 +175,7 @@ fn push_attribute(graph: &Graph, vertex: VertexId, attribute: &str, out: &mut St
             push_map(paths, out);
         }
         "props" => {
-            let properties = graph
-                .properties(vertex)
-                .into_iter()
-                .flat_map(Properties::iter);
+            let properties = graph.properties(vertex).into_iter().flat_map(Properties::iter);
             push_map(properties, out);
         }
         "size" => push_unsigned(graph.size(vertex), out),
@@ -244,30 +231,18 @@ fn push_data(key: usize, text: &str, out: &mut String) {
 /// **Source**: RFC 4.
 pub fn write_jgf_graph(graph: &Graph, out: &mut String) {
     let present = Present::of(graph);
-    let mut ids: Vec<i64> = present
-        .vertices
-        .iter()
-        .map(|&vertex| graph.uniq_id(vertex))
-        .collect();
+    let mut ids: Vec<i64> = present.vertices.iter().map(|&vertex| graph.uniq_id(vertex)).collect();
     ids.sort_unstable();
     let unique = ids.is_sorted_by(|first, second| first < second);
     let jgf_id = |vertex: VertexId| {
-        if unique {
-            graph.uniq_id(vertex)
-        } else {
-            present.number(vertex) as i64
-        }
+        if unique { graph.uniq_id(vertex) } else { present.number(vertex) as i64 }
     };
 
     let mut scratch = String::new();
     out.reserve(present.vertices.len() * 300);
     out.push_str("{\"graph\": {\"nodes\": [");
     for (number, &vertex) in present.vertices.iter().enumerate() {
-        out.push_str(if number == 0 {
-            "\n{\"id\": \""
-        } else {
-            ",\n{\"id\": \""
-        });
+        out.push_str(if number == 0 { "\n{\"id\": \"" } else { ",\n{\"id\": \"" });
         push_integer(jgf_id(vertex), out);
         out.push_str("\", \"metadata\": {\"type\": ");
         push_json_string(graph.type_name(graph.kind(vertex)), out);

@@ -96,13 +96,7 @@ impl Jgf {
         if !out.is_empty() {
             out.push_str(", ");
         }
-        push_edge(
-            graph,
-            graph.uniq_id(source),
-            graph.uniq_id(target),
-            subsystem,
-            out,
-        );
+        push_edge(graph, graph.uniq_id(source), graph.uniq_id(target), subsystem, out);
     }
 
     /// Appends the graph and forgets it. Keeps it if it cannot be written, as Fluxion does, so
@@ -172,11 +166,7 @@ pub(super) fn push_properties(graph: &Graph, vertex: VertexId, out: &mut String)
         return;
     };
     for (index, (key, value)) in properties.iter().enumerate() {
-        out.push_str(if index == 0 {
-            ", \"properties\": {"
-        } else {
-            ", "
-        });
+        out.push_str(if index == 0 { ", \"properties\": {" } else { ", " });
         push_json_string(key, out);
         out.push_str(": ");
         push_json_string(value, out);
@@ -217,17 +207,11 @@ fn push_aggregates(graph: &Graph, aggregates: &[Aggregate], out: &mut String) {
     if aggregates.is_empty() {
         return;
     }
-    let mut aggregates: Vec<_> = aggregates
-        .iter()
-        .map(|aggregate| (graph.type_name(aggregate.kind), aggregate))
-        .collect();
+    let mut aggregates: Vec<_> =
+        aggregates.iter().map(|aggregate| (graph.type_name(aggregate.kind), aggregate)).collect();
     aggregates.sort_by_key(|&(name, _)| name);
     for (index, (name, aggregate)) in aggregates.into_iter().enumerate() {
-        out.push_str(if index == 0 {
-            ", \"agfilter\": {"
-        } else {
-            ", "
-        });
+        out.push_str(if index == 0 { ", \"agfilter\": {" } else { ", " });
         push_json_string(name, out);
         out.push_str(": \"used:");
         push_integer(aggregate.used, out);

@@ -146,9 +146,7 @@ impl Writer {
     /// A node whose cores or gpus have ids that do not fit an idset makes a search fail, but a
     /// match goes on without the node, so that the writer itself refuses nothing.
     pub fn for_find(&mut self) -> FindWriter<'_> {
-        FindWriter {
-            body: &mut self.body,
-        }
+        FindWriter { body: &mut self.body }
     }
 }
 
@@ -233,8 +231,7 @@ impl MatchVisitor for Writer {
         subsystem: SubsystemId,
         under_exclusive: bool,
     ) -> Result<(), Error> {
-        self.body
-            .edge(graph, source, target, subsystem, under_exclusive);
+        self.body.edge(graph, source, target, subsystem, under_exclusive);
         Ok(())
     }
 
@@ -255,9 +252,7 @@ pub struct FindWriter<'a> {
 
 impl MatchVisitor for FindWriter<'_> {
     fn vertex(&mut self, graph: &Graph, vertex: &EmittedVertex<'_>) -> Result<(), Error> {
-        self.body
-            .vertex(graph, vertex)
-            .map_err(|error| Error::Visit(error.to_string()))
+        self.body.vertex(graph, vertex).map_err(|error| Error::Visit(error.to_string()))
     }
 
     fn edge(
@@ -268,8 +263,7 @@ impl MatchVisitor for FindWriter<'_> {
         subsystem: SubsystemId,
         under_exclusive: bool,
     ) -> Result<(), Error> {
-        self.body
-            .edge(graph, source, target, subsystem, under_exclusive);
+        self.body.edge(graph, source, target, subsystem, under_exclusive);
         Ok(())
     }
 

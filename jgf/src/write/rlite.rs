@@ -77,10 +77,7 @@ impl Rlite {
         let rank = graph.rank(vertex);
         let start = self.names.len();
         push_name(graph, vertex, &mut self.names);
-        let host = Host {
-            rank,
-            name: start..self.names.len(),
-        };
+        let host = Host { rank, name: start..self.names.len() };
         push_to(&mut self.groups, &self.scratch, host);
 
         for (key, value) in graph.properties(vertex).into_iter().flatten() {
@@ -99,11 +96,7 @@ impl Rlite {
     pub(super) fn write_list(&self, out: &mut String) -> Result<(), EmitError> {
         for (index, (children, hosts)) in self.groups.iter().enumerate() {
             let ranks = idset("rank", hosts.iter().map(|host| host.rank))?;
-            out.push_str(if index == 0 {
-                "[{\"rank\": \""
-            } else {
-                ", {\"rank\": \""
-            });
+            out.push_str(if index == 0 { "[{\"rank\": \"" } else { ", {\"rank\": \"" });
             push_idset(&ranks, out);
             out.push_str("\", \"children\": ");
             out.push_str(children);
@@ -121,9 +114,7 @@ impl Rlite {
         for host in hosts {
             let name = &self.names[host.name.clone()];
             // A name with brackets stands for several hosts.
-            list.decode_append(name).map_err(|_| EmitError::Hostname {
-                name: name.to_owned(),
-            })?;
+            list.decode_append(name).map_err(|_| EmitError::Hostname { name: name.to_owned() })?;
         }
         out.push_str(", \"nodelist\": [\"");
         push_json_escaped(&list.encode(), out);
@@ -131,11 +122,7 @@ impl Rlite {
 
         for (index, (property, ranks)) in self.properties.iter().enumerate() {
             let ranks = idset("rank", ranks.iter().copied())?;
-            out.push_str(if index == 0 {
-                ", \"properties\": {"
-            } else {
-                ", "
-            });
+            out.push_str(if index == 0 { ", \"properties\": {" } else { ", " });
             push_json_string(property, out);
             out.push_str(": \"");
             push_idset(&ranks, out);

@@ -20,13 +20,7 @@ pub(super) struct Rv1 {
 
 impl Rv1 {
     pub(super) fn new(jgf: Option<Jgf>) -> Self {
-        Self {
-            rlite: Rlite::default(),
-            jgf,
-            start: 0,
-            end: 0,
-            attributes: BTreeMap::new(),
-        }
+        Self { rlite: Rlite::default(), jgf, start: 0, end: 0, attributes: BTreeMap::new() }
     }
 
     pub(super) fn times(&mut self, start: i64, end: i64) {
@@ -71,11 +65,7 @@ impl Rv1 {
             out.push_str(": ");
             push_json_string(value, out);
         }
-        out.push_str(if self.attributes.is_empty() {
-            "}\n"
-        } else {
-            "}}}}\n"
-        });
+        out.push_str(if self.attributes.is_empty() { "}\n" } else { "}}}}\n" });
         Ok(())
     }
 }

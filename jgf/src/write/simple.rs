@@ -59,12 +59,7 @@ pub(super) struct Pretty {
 impl Pretty {
     pub(super) fn vertex(&mut self, graph: &Graph, emitted: &EmittedVertex<'_>) {
         self.starts.push(self.lines.len());
-        push_line(
-            graph,
-            emitted,
-            [":shared]\n", ":exclusive]\n"],
-            &mut self.lines,
-        );
+        push_line(graph, emitted, [":shared]\n", ":exclusive]\n"], &mut self.lines);
     }
 
     pub(super) fn emit(&mut self, out: &mut String) {

@@ -28,9 +28,7 @@ fn make(rows: &[(Option<usize>, &str, i64, i64)]) -> Made {
         let vertex = graph.add_vertex(&new).unwrap();
         match parent {
             Some(parent) => {
-                graph
-                    .add_edge(vertices[parent], vertex, Graph::CONTAINMENT)
-                    .unwrap();
+                graph.add_edge(vertices[parent], vertex, Graph::CONTAINMENT).unwrap();
             }
             None => graph.set_root(Graph::CONTAINMENT, vertex).unwrap(),
         }
@@ -69,14 +67,9 @@ fn show(graph: &Graph, vertex: VertexId, depth: u32, above: bool, visitor: &mut 
     let exclusive = graph.kind(vertex) != Graph::CLUSTER;
     for child in graph.children(vertex, Graph::CONTAINMENT) {
         show(graph, child, depth + 1, exclusive, visitor);
-        visitor
-            .edge(graph, vertex, child, Graph::CONTAINMENT, exclusive)
-            .unwrap();
+        visitor.edge(graph, vertex, child, Graph::CONTAINMENT, exclusive).unwrap();
     }
-    let shown = EmittedVertex {
-        under_exclusive: above,
-        ..emitted(vertex, depth, exclusive)
-    };
+    let shown = EmittedVertex { under_exclusive: above, ..emitted(vertex, depth, exclusive) };
     visitor.vertex(graph, &shown).unwrap();
 }
 
@@ -89,10 +82,7 @@ fn emit(writer: &mut Writer) -> Result<String, EmitError> {
     let mut out = String::from(">");
     let result = writer.emit(&mut out);
     let text = out.strip_prefix('>').unwrap().to_owned();
-    assert!(
-        result.is_ok() || text.is_empty(),
-        "a failure leaves the text as it was"
-    );
+    assert!(result.is_ok() || text.is_empty(), "a failure leaves the text as it was");
     result.map(|()| text)
 }
 
@@ -155,9 +145,7 @@ fn simple_indents_any_depth() {
     let made = make(&[(None, "a", -1, -1)]);
     for depth in [0, 11, 12, 100] {
         let mut writer = Writer::new(MatchFormat::Simple);
-        writer
-            .vertex(&made.graph, &emitted(made.vertices[0], depth, false))
-            .unwrap();
+        writer.vertex(&made.graph, &emitted(made.vertices[0], depth, false)).unwrap();
         let expected = format!("      {}a[1:s]\n", "---".repeat(depth as usize + 1));
         assert_eq!(emit(&mut writer), Ok(expected));
     }
@@ -165,18 +153,12 @@ fn simple_indents_any_depth() {
 
 #[test]
 fn jgf() {
-    assert_eq!(
-        written(&two_nodes(), MatchFormat::Jgf),
-        format!("{SUBGRAPH}\n")
-    );
+    assert_eq!(written(&two_nodes(), MatchFormat::Jgf), format!("{SUBGRAPH}\n"));
 }
 
 #[test]
 fn jgf_shorthand_leaves_out_what_is_below_an_exclusive_vertex() {
-    assert_eq!(
-        written(&two_nodes(), MatchFormat::JgfShorthand),
-        format!("{SHORT_SUBGRAPH}\n")
-    );
+    assert_eq!(written(&two_nodes(), MatchFormat::JgfShorthand), format!("{SHORT_SUBGRAPH}\n"));
 }
 
 #[test]
@@ -186,12 +168,8 @@ fn jgf_shorthand_says_so_only_once_it_left_something_out() {
     let mut writer = Writer::new(MatchFormat::JgfShorthand);
     let show_top = |writer: &mut Writer| {
         writer.vertex(&made.graph, &emitted(node, 1, true)).unwrap();
-        writer
-            .edge(&made.graph, cluster, node, Graph::CONTAINMENT, false)
-            .unwrap();
-        writer
-            .vertex(&made.graph, &emitted(cluster, 0, false))
-            .unwrap();
+        writer.edge(&made.graph, cluster, node, Graph::CONTAINMENT, false).unwrap();
+        writer.vertex(&made.graph, &emitted(cluster, 0, false)).unwrap();
         emit(writer).unwrap()
     };
     assert!(!show_top(&mut writer).contains("writer"));
@@ -202,10 +180,7 @@ fn jgf_shorthand_says_so_only_once_it_left_something_out() {
 
 #[test]
 fn rlite() {
-    assert_eq!(
-        written(&two_nodes(), MatchFormat::Rlite),
-        format!("{R_LITE}\n")
-    );
+    assert_eq!(written(&two_nodes(), MatchFormat::Rlite), format!("{R_LITE}\n"));
 }
 
 #[test]
@@ -218,10 +193,9 @@ fn rv1_nosched() {
 
 #[test]
 fn rv1() {
-    for (format, subgraph) in [
-        (MatchFormat::Rv1, SUBGRAPH),
-        (MatchFormat::Rv1Shorthand, SHORT_SUBGRAPH),
-    ] {
+    for (format, subgraph) in
+        [(MatchFormat::Rv1, SUBGRAPH), (MatchFormat::Rv1Shorthand, SHORT_SUBGRAPH)]
+    {
         assert_eq!(
             written(&two_nodes(), format),
             format!(
@@ -246,10 +220,7 @@ fn every_line_of_json_is_json() {
         assert_eq!(text.find('\n'), Some(text.len() - 1));
         let queue = json.pointer("/attributes/system/scheduler/queue");
         let has_queue = matches!(format, MatchFormat::Rv1 | MatchFormat::Rv1Shorthand);
-        assert_eq!(
-            queue.and_then(|queue| queue.as_str()),
-            has_queue.then_some("batch")
-        );
+        assert_eq!(queue.and_then(|queue| queue.as_str()), has_queue.then_some("batch"));
     }
 }
 
@@ -258,13 +229,7 @@ fn a_search_is_written_as_a_match_is() {
     let made = two_nodes();
     for format in MatchFormat::ALL {
         let mut writer = Writer::new(format);
-        show(
-            &made.graph,
-            made.vertices[0],
-            0,
-            false,
-            &mut writer.for_find(),
-        );
+        show(&made.graph, made.vertices[0], 0, false, &mut writer.for_find());
         writer.for_find().times(10, 70);
         let mut out = String::new();
         writer.emit_find(&mut out).unwrap();
@@ -314,11 +279,7 @@ fn jgf_tells_what_is_unusual_about_a_vertex() {
     graph.set_property(memory, "z", "").unwrap();
     graph.set_property(memory, "a", "b\u{1}").unwrap();
     let mut writer = Writer::new(MatchFormat::Jgf);
-    let used = |kind, used| Aggregate {
-        kind,
-        used,
-        total: 8,
-    };
+    let used = |kind, used| Aggregate { kind, used, total: 8 };
     let shown = EmittedVertex {
         needs: u64::MAX,
         label: Some("l"),
@@ -359,9 +320,7 @@ fn jgf_has_the_name_where_basename_and_id_do_not_make_it() {
         let vertex = graph.add_vertex(&new).unwrap();
         let mut writer = Writer::new(MatchFormat::Jgf);
         writer.vertex(&graph, &emitted(vertex, 0, false)).unwrap();
-        writer
-            .edge(&graph, vertex, vertex, Graph::CONTAINMENT, false)
-            .unwrap();
+        writer.edge(&graph, vertex, vertex, Graph::CONTAINMENT, false).unwrap();
         let json: serde_json::Value = serde_json::from_str(&emit(&mut writer).unwrap()).unwrap();
         let name = json.pointer("/graph/nodes/0/metadata/name");
         name.map(|name| name.as_str().unwrap().to_owned())
@@ -390,9 +349,7 @@ fn nothing_gathered() {
 fn jgf_keeps_vertices_without_edges_for_the_next_time() {
     let made = two_nodes();
     let mut writer = Writer::new(MatchFormat::Jgf);
-    writer
-        .vertex(&made.graph, &emitted(made.vertices[0], 0, false))
-        .unwrap();
+    writer.vertex(&made.graph, &emitted(made.vertices[0], 0, false)).unwrap();
     assert_eq!(emit(&mut writer), Err(EmitError::NoEdges));
     assert_eq!(EmitError::NoEdges.os_text(), "No such file or directory");
     show_all(&made, &mut writer);
@@ -406,13 +363,9 @@ fn jgf_keeps_edges_without_vertices_for_the_next_time() {
     let made = two_nodes();
     let [cluster, node] = [made.vertices[0], made.vertices[1]];
     let mut writer = Writer::new(MatchFormat::Jgf);
-    writer
-        .edge(&made.graph, cluster, node, Graph::CONTAINMENT, false)
-        .unwrap();
+    writer.edge(&made.graph, cluster, node, Graph::CONTAINMENT, false).unwrap();
     assert_eq!(emit(&mut writer), Err(EmitError::NoVertices));
-    writer
-        .vertex(&made.graph, &emitted(node, 1, false))
-        .unwrap();
+    writer.vertex(&made.graph, &emitted(node, 1, false)).unwrap();
     assert!(emit(&mut writer).unwrap().contains("\"edges\": [{"));
 }
 
@@ -423,13 +376,7 @@ fn rv1_writes_nothing_without_ranks_and_keeps_the_vertices() {
     show_all(&bare, &mut writer);
     assert_eq!(emit(&mut writer), Ok(String::new()));
     show_all(&two_nodes(), &mut writer);
-    assert_eq!(
-        emit(&mut writer)
-            .unwrap()
-            .matches("\"type\": \"cluster\"")
-            .count(),
-        2
-    );
+    assert_eq!(emit(&mut writer).unwrap().matches("\"type\": \"cluster\"").count(), 2);
 }
 
 #[test]
@@ -437,9 +384,7 @@ fn rv1_forgets_the_ranks_but_keeps_the_vertices_if_there_is_no_edge() {
     let made = make(&[(None, "node", 0, 0), (Some(0), "core", 0, 0)]);
     let mut writer = Writer::new(MatchFormat::Rv1);
     for &vertex in made.vertices.iter().rev() {
-        writer
-            .vertex(&made.graph, &emitted(vertex, 0, true))
-            .unwrap();
+        writer.vertex(&made.graph, &emitted(vertex, 0, true)).unwrap();
     }
     assert_eq!(emit(&mut writer), Err(EmitError::NoEdges));
     assert_eq!(emit(&mut writer), Ok(String::new()));
@@ -451,22 +396,11 @@ fn rv1_forgets_the_ranks_but_keeps_the_vertices_if_there_is_no_edge() {
 
 #[test]
 fn a_negative_rank_makes_this_and_all_later_sets_fail() {
-    let made = make(&[
-        (None, "cluster", 0, -1),
-        (Some(0), "node", 0, -1),
-        (Some(1), "core", 0, 0),
-    ]);
-    for format in [
-        MatchFormat::Rlite,
-        MatchFormat::Rv1,
-        MatchFormat::Rv1Nosched,
-    ] {
+    let made = make(&[(None, "cluster", 0, -1), (Some(0), "node", 0, -1), (Some(1), "core", 0, 0)]);
+    for format in [MatchFormat::Rlite, MatchFormat::Rv1, MatchFormat::Rv1Nosched] {
         let mut writer = Writer::new(format);
         show_all(&made, &mut writer);
-        let error = EmitError::Id {
-            what: "rank",
-            id: -1,
-        };
+        let error = EmitError::Id { what: "rank", id: -1 };
         assert_eq!(emit(&mut writer), Err(error.clone()));
         show_all(&two_nodes(), &mut writer);
         assert_eq!(emit(&mut writer), Err(error.clone()));
@@ -476,11 +410,7 @@ fn a_negative_rank_makes_this_and_all_later_sets_fail() {
 
 #[test]
 fn a_match_leaves_out_a_node_whose_cores_have_no_ids() {
-    let made = make(&[
-        (None, "cluster", 0, -1),
-        (Some(0), "node", 0, 0),
-        (Some(1), "core", -1, 0),
-    ]);
+    let made = make(&[(None, "cluster", 0, -1), (Some(0), "node", 0, 0), (Some(1), "core", -1, 0)]);
     let mut writer = Writer::new(MatchFormat::Rv1);
     show_all(&made, &mut writer);
     assert_eq!(emit(&mut writer), Ok(String::new()));
@@ -498,31 +428,22 @@ fn a_search_fails_at_a_node_whose_cores_have_no_ids() {
     let made = make(&[(None, "node", 0, 0), (Some(0), "core", -1, 0)]);
     let mut writer = Writer::new(MatchFormat::Rlite);
     let mut visitor = writer.for_find();
-    visitor
-        .vertex(&made.graph, &emitted(made.vertices[1], 1, true))
-        .unwrap();
+    visitor.vertex(&made.graph, &emitted(made.vertices[1], 1, true)).unwrap();
     assert_eq!(
         visitor.vertex(&made.graph, &emitted(made.vertices[0], 0, true)),
-        Err(Error::Visit(
-            "core id -1 is out of range: expected 0 to 2147483647".to_owned()
-        ))
+        Err(Error::Visit("core id -1 is out of range: expected 0 to 2147483647".to_owned()))
     );
 }
 
 #[test]
 fn ids_end_where_sets_end() {
-    for (id, is_fine) in [
-        (i64::from(i32::MAX), true),
-        (1 << 31, false),
-        (1 << 32, false),
-        (i64::MIN, false),
-    ] {
+    for (id, is_fine) in
+        [(i64::from(i32::MAX), true), (1 << 31, false), (1 << 32, false), (i64::MIN, false)]
+    {
         let made = make(&[(None, "node", 0, 0), (Some(0), "gpu", id, 0)]);
         let mut writer = Writer::new(MatchFormat::Rlite);
         let mut visitor = writer.for_find();
-        visitor
-            .vertex(&made.graph, &emitted(made.vertices[1], 1, true))
-            .unwrap();
+        visitor.vertex(&made.graph, &emitted(made.vertices[1], 1, true)).unwrap();
         let result = visitor.vertex(&made.graph, &emitted(made.vertices[0], 0, true));
         assert_eq!(result.is_ok(), is_fine, "{id}");
     }
@@ -558,15 +479,10 @@ fn nodes_with_the_same_children_share_an_entry() {
         rows.push((Some(node + 1), "core", 1, rank));
     }
     let mut made = make(&rows);
-    for (index, key, value) in [
-        (1, "big", ""),
-        (11, "big", ""),
-        (16, "big", "yes"),
-        (11, "a=", "b"),
-    ] {
-        made.graph
-            .set_property(made.vertices[index], key, value)
-            .unwrap();
+    for (index, key, value) in
+        [(1, "big", ""), (11, "big", ""), (16, "big", "yes"), (11, "a=", "b")]
+    {
+        made.graph.set_property(made.vertices[index], key, value).unwrap();
     }
     let text = written(&made, MatchFormat::Rv1Nosched);
     assert_eq!(
@@ -599,9 +515,7 @@ fn a_name_with_brackets_stands_for_hosts_and_an_unreadable_one_fails() {
         };
         let node = made.graph.add_vertex(&new).unwrap();
         let mut writer = Writer::new(MatchFormat::Rv1Nosched);
-        writer
-            .vertex(&made.graph, &emitted(made.vertices[1], 0, true))
-            .unwrap();
+        writer.vertex(&made.graph, &emitted(made.vertices[1], 0, true)).unwrap();
         writer.vertex(&made.graph, &emitted(node, 0, true)).unwrap();
         let text = emit(&mut writer)?;
         let json: serde_json::Value = serde_json::from_str(&text).unwrap();
@@ -611,9 +525,7 @@ fn a_name_with_brackets_stands_for_hosts_and_an_unreadable_one_fails() {
     assert_eq!(named("a b,c\t").as_deref(), Ok(r#"["a,b,c"]"#));
     assert_eq!(named("\"\\").as_deref(), Ok(r#"["\"\\"]"#));
     assert_eq!(named("").as_deref(), Ok(r#"[""]"#));
-    let error = EmitError::Hostname {
-        name: "a[".to_owned(),
-    };
+    let error = EmitError::Hostname { name: "a[".to_owned() };
     assert_eq!(error.os_text(), "Invalid argument");
     assert_eq!(named("a["), Err(error));
 }
@@ -634,15 +546,8 @@ fn export() -> Made {
         status: Status::Down,
     };
     let odd = graph.add_vertex(&new).unwrap();
-    let lost = graph
-        .add_vertex(&NewVertex {
-            uniq_id: 8,
-            ..new.clone()
-        })
-        .unwrap();
-    graph
-        .add_edge(made.vertices[0], odd, Graph::CONTAINMENT)
-        .unwrap();
+    let lost = graph.add_vertex(&NewVertex { uniq_id: 8, ..new.clone() }).unwrap();
+    graph.add_edge(made.vertices[0], odd, Graph::CONTAINMENT).unwrap();
     let power = graph.intern_subsystem("power").unwrap();
     graph.add_edge(made.vertices[1], odd, power).unwrap();
     graph.set_root(power, made.vertices[1]).unwrap();
@@ -680,34 +585,16 @@ fn graphml() {
             })
             .and_then(|key| key.attribute("id"))
             .unwrap();
-        let data = element
-            .children()
-            .find(|data| data.attribute("key") == Some(key))
-            .unwrap();
+        let data = element.children().find(|data| data.attribute("key") == Some(key)).unwrap();
         data.text().unwrap_or_default().to_owned()
     };
-    let named = |name| {
-        document
-            .descendants()
-            .filter(move |node| node.has_tag_name(name))
-    };
+    let named = |name| document.descendants().filter(move |node| node.has_tag_name(name));
     let ns = |name| ("http://graphml.graphdrawing.org/xmlns", name);
     let vertices: Vec<_> = named(ns("node")).collect();
     assert_eq!(vertices.len(), 3);
-    let attributes = [
-        "basename",
-        "id",
-        "member_of",
-        "name",
-        "paths",
-        "props",
-        "size",
-        "type",
-    ];
+    let attributes = ["basename", "id", "member_of", "name", "paths", "props", "size", "type"];
     let attributes = attributes.into_iter().chain(["uniq_id", "unit"]);
-    let odd: Vec<_> = attributes
-        .map(|attribute| text_of(vertices[2], attribute))
-        .collect();
+    let odd: Vec<_> = attributes.map(|attribute| text_of(vertices[2], attribute)).collect();
     assert_eq!(
         odd,
         [
@@ -730,11 +617,7 @@ fn graphml() {
         })
         .collect();
     let edge = |source: &str, target: &str, subsystem: &str| {
-        (
-            source.to_owned(),
-            target.to_owned(),
-            format!("{{{subsystem}={subsystem}}}"),
-        )
+        (source.to_owned(), target.to_owned(), format!("{{{subsystem}={subsystem}}}"))
     };
     assert_eq!(
         edges,
@@ -797,9 +680,7 @@ fn jgf_of_a_graph_numbers_the_vertices_where_their_ids_are_not_unique() {
         status: Status::Up,
     };
     let core = made.graph.add_vertex(&new).unwrap();
-    made.graph
-        .add_edge(made.vertices[1], core, Graph::CONTAINMENT)
-        .unwrap();
+    made.graph.add_edge(made.vertices[1], core, Graph::CONTAINMENT).unwrap();
     let mut out = String::new();
     write_jgf_graph(&made.graph, &mut out);
     let json: serde_json::Value = serde_json::from_str(&out).unwrap();

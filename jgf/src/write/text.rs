@@ -102,13 +102,7 @@ mod tests {
     #[test]
     fn strings_are_escaped_where_they_must_be_and_nowhere_else() {
         let mut out = String::new();
-        push_json_string(
-            "a\"b\\c/d\u{8}\u{c}\n\r\t\u{1}\u{1f}\u{7f}é\u{2028}",
-            &mut out,
-        );
-        assert_eq!(
-            out,
-            "\"a\\\"b\\\\c/d\\b\\f\\n\\r\\t\\u0001\\u001F\u{7f}é\u{2028}\""
-        );
+        push_json_string("a\"b\\c/d\u{8}\u{c}\n\r\t\u{1}\u{1f}\u{7f}é\u{2028}", &mut out);
+        assert_eq!(out, "\"a\\\"b\\\\c/d\\b\\f\\n\\r\\t\\u0001\\u001F\u{7f}é\u{2028}\"");
     }
 }
