@@ -14,7 +14,7 @@ use rustc_hash::FxHashMap;
 use crate::filter::{Aggregates, Filters};
 use crate::graph::Tree;
 use crate::planner::{Interval, Plan, Plans};
-use crate::traverser::{Failure, Limits, Parts, Reaches, Shortcuts, Slots};
+use crate::traverser::{Failure, Floors, Limits, Parts, Reaches, Shortcuts, Slots};
 use crate::{Error, Graph, JobId, MatchPolicy, Status, TypeId, VertexId};
 
 pub use find::{Found, SearchOptions};
@@ -107,6 +107,8 @@ pub struct Engine {
     contributing: Vec<TypeId>,
     /// Where scores lie below each vertex, if the policy scores by id.
     reaches: Option<Reaches>,
+    /// How good the best is that is left in subtrees; forgotten when something is given back.
+    floors: Floors,
     exclusive: Vec<TypeId>,
     /// Nodes that are up, as Fluxion counts them: see [`Self::set_status`].
     nodes_up: i64,
@@ -150,10 +152,7 @@ impl Engine {
         let (tree, aggregates) = trees.remove(0);
         let down = down_positions(&tree);
         let types = |names: &[String]| -> Vec<TypeId> {
-            names
-                .iter()
-                .filter_map(|name| graph.type_id(name))
-                .collect()
+            names.iter().filter_map(|name| graph.type_id(name)).collect()
         };
         let contributing = types(policy.contributing_types());
         let exclusive = types(policy.exclusive_types());
@@ -161,13 +160,7 @@ impl Engine {
         let nodes_up = graph
             .vertices()
             .filter(|&vertex| graph.kind(vertex) == Graph::NODE)
-            .map(|vertex| {
-                if graph.status(vertex) == Status::Up {
-                    1
-                } else {
-                    -1
-                }
-            })
+            .map(|vertex| if graph.status(vertex) == Status::Up { 1 } else { -1 })
             .sum();
         Ok(Self {
             graph,
@@ -183,6 +176,7 @@ impl Engine {
             jobs: BTreeMap::new(),
             contributing,
             reaches,
+            floors: Floors::default(),
             exclusive,
             nodes_up,
             stats: Stats::default(),
@@ -210,18 +204,12 @@ impl Engine {
 
     /// Returns the span of a job that holds something.
     pub fn job(&self, job: JobId) -> Option<JobSpan> {
-        self.jobs
-            .get(&job)
-            .filter(|job| !job.over)
-            .map(|job| job.span)
+        self.jobs.get(&job).filter(|job| !job.over).map(|job| job.span)
     }
 
     /// Returns all jobs that hold something, by id.
     pub fn jobs(&self) -> impl Iterator<Item = (JobId, JobSpan)> + '_ {
-        self.jobs
-            .iter()
-            .filter(|(_, job)| !job.over)
-            .map(|(&id, job)| (id, job.span))
+        self.jobs.iter().filter(|(_, job)| !job.over).map(|(&id, job)| (id, job.span))
     }
 
     /// Gives a vertex a property, replacing a value that it had.
@@ -230,6 +218,7 @@ impl Engine {
     ///
     /// [`Error::UnknownVertex`].
     pub fn set_property(&mut self, vertex: VertexId, key: &str, value: &str) -> Result<(), Error> {
+        self.floors.forget();
         self.graph.set_property(vertex, key, value)
     }
 
@@ -238,6 +227,7 @@ impl Engine {
         self.graph.memory_usage()
             + self.tree.memory_usage()
             + self.plans.memory_usage()
+            + self.floors.memory_usage()
             + self.touched.serialized_size()
             + self
                 .jobs
@@ -310,9 +300,7 @@ fn compile(
     filters: &mut [Filters],
 ) -> Result<Vec<(Tree, Aggregates)>, Error> {
     let trees = names.iter().zip(filters).map(|(name, filters)| {
-        let subsystem = graph
-            .subsystem_id(name)
-            .ok_or_else(|| Error::NoRoot(name.clone()))?;
+        let subsystem = graph.subsystem_id(name).ok_or_else(|| Error::NoRoot(name.clone()))?;
         let mut tree = Tree::compile(graph, subsystem)?;
         let aggregates = Aggregates::prime(graph, &mut tree, filters);
         Ok((tree, aggregates))

@@ -28,13 +28,9 @@ impl Filters {
     pub(crate) fn parse(spec: &str, graph: &mut Graph) -> Result<Self, Error> {
         let mut filters = Self::default();
         for pair in spec.split(',') {
-            let fault = |expected| Error::FilterSpec {
-                given: pair.to_owned(),
-                expected,
-            };
-            let (anchor, kind) = pair
-                .split_once(':')
-                .ok_or_else(|| fault("expected `TYPE:TYPE` or `ALL:TYPE`"))?;
+            let fault = |expected| Error::FilterSpec { given: pair.to_owned(), expected };
+            let (anchor, kind) =
+                pair.split_once(':').ok_or_else(|| fault("expected `TYPE:TYPE` or `ALL:TYPE`"))?;
             let squeeze = |name: &str| name.split_whitespace().collect::<String>();
             let (anchor, kind) = (squeeze(anchor), squeeze(kind));
             if anchor.is_empty() || kind.is_empty() {
@@ -79,9 +75,7 @@ impl Filters {
     /// Returns the types that vertices of type `anchor` track, in the order of their lanes.
     pub(crate) fn tracked_at(&self, anchor: TypeId) -> Vec<TypeId> {
         let own = self.at_type.get(&anchor).into_iter().flatten();
-        own.chain(self.at_all.iter().filter(|&&kind| kind != anchor))
-            .copied()
-            .collect()
+        own.chain(self.at_all.iter().filter(|&&kind| kind != anchor)).copied().collect()
     }
 }
 
@@ -104,10 +98,8 @@ impl Aggregates {
             }
             counted.push(filters.tracks(slot.kind));
         }
-        let lanes: Vec<Vec<TypeId>> = (0..n_types)
-            .filter_map(TypeId::new)
-            .map(|kind| filters.tracked_at(kind))
-            .collect();
+        let lanes: Vec<Vec<TypeId>> =
+            (0..n_types).filter_map(TypeId::new).map(|kind| filters.tracked_at(kind)).collect();
         let kinds = filters.kinds();
         let mut column = vec![usize::MAX; n_types];
         for (i, kind) in kinds.iter().enumerate() {

@@ -72,10 +72,7 @@ impl Found<'_> {
     /// Returns whether `job` is known at the vertex: it holds the vertex or something below it.
     pub fn is_tagged_by(&self, job: JobId) -> bool {
         self.inherited.iter().any(|entry| entry.0 == job)
-            || self
-                .engine
-                .held(self.pos, job)
-                .is_some_and(|held| held.tagged)
+            || self.engine.held(self.pos, job).is_some_and(|held| held.tagged)
     }
 
     /// Returns whether aggregates at the vertex count something of `job`.
@@ -83,10 +80,7 @@ impl Found<'_> {
         let slot = self.engine.tree.slots[self.pos as usize];
         (self.inherited.iter().any(|entry| entry.0 == job)
             && self.engine.aggregates.totals(slot.totals).is_some())
-            || self
-                .engine
-                .held(self.pos, job)
-                .is_some_and(|held| held.counts.is_some())
+            || self.engine.held(self.pos, job).is_some_and(|held| held.counts.is_some())
     }
 }
 
@@ -103,11 +97,7 @@ impl Engine {
         options: &SearchOptions<'_>,
         visitor: &mut dyn MatchVisitor,
     ) -> Result<(), Error> {
-        let seen = if self.tree.shared {
-            vec![false; self.tree.len()]
-        } else {
-            Vec::new()
-        };
+        let seen = if self.tree.shared { vec![false; self.tree.len()] } else { Vec::new() };
         let mut search = Search {
             engine: self,
             wanted,
@@ -158,10 +148,8 @@ impl Search<'_, '_> {
             reserved: above.reserved || holds(true),
         };
         let n_inherited = self.inherited.len();
-        let subtrees = plan
-            .into_iter()
-            .flat_map(|plan| plan.held())
-            .filter(|(_, held)| held.subtree);
+        let subtrees =
+            plan.into_iter().flat_map(|plan| plan.held()).filter(|(_, held)| held.subtree);
         let own: Vec<(JobId, bool)> = subtrees.map(|(&job, held)| (job, held.reserved)).collect();
         self.inherited.extend_from_slice(&own);
         let mut below = false;
@@ -182,12 +170,7 @@ impl Search<'_, '_> {
             }
         }
         self.inherited.truncate(n_inherited);
-        let found = Found {
-            engine,
-            pos,
-            state,
-            inherited: &self.inherited,
-        };
+        let found = Found { engine, pos, state, inherited: &self.inherited };
         if !(self.wanted)(&found) && !below {
             return Ok(false);
         }
@@ -232,14 +215,9 @@ impl Search<'_, '_> {
                 }
                 None => {
                     let at = |&second: &i64| {
-                        let window = Interval {
-                            start: second,
-                            end: second.saturating_add(1),
-                        };
+                        let window = Interval { start: second, end: second.saturating_add(1) };
                         let above = |pos| {
-                            engine
-                                .plan(pos)
-                                .is_some_and(|plan| plan.subtree_held_during(window))
+                            engine.plan(pos).is_some_and(|plan| plan.subtree_held_during(window))
                         };
                         if engine.tree.ancestors(pos).any(above) {
                             total
@@ -247,23 +225,12 @@ impl Search<'_, '_> {
                             plan.map_or(0, |plan| plan.tracked_at(second, lane))
                         }
                     };
-                    Some(
-                        self.options
-                            .seconds
-                            .iter()
-                            .map(at)
-                            .find(|&used| used != 0)
-                            .unwrap_or(0),
-                    )
+                    Some(self.options.seconds.iter().map(at).find(|&used| used != 0).unwrap_or(0))
                 }
             }
         };
         let count = |(lane, (&kind, &total)): (usize, (&crate::TypeId, &i64))| {
-            Some(Aggregate {
-                kind,
-                used: used(lane, total)?,
-                total,
-            })
+            Some(Aggregate { kind, used: used(lane, total)?, total })
         };
         lanes.iter().zip(totals).enumerate().map(count).collect()
     }

@@ -42,10 +42,7 @@ impl Engine {
                 expected: "a start that is not negative and a duration above 0",
             });
         }
-        let interval = Interval {
-            start: at,
-            end: at.saturating_add(duration),
-        };
+        let interval = Interval { start: at, end: at.saturating_add(duration) };
         let mut planned = BTreeMap::new();
         for booked in &booking.vertices {
             // What the dominant subsystem does not reach is never given to anybody.
@@ -66,12 +63,7 @@ impl Engine {
         if let Some((_, root)) = booking.roots.iter().find(|(vertex, _)| *vertex == top) {
             let marks = self.marks_of(booking);
             let needs = i64::try_from(root.needs).unwrap_or(i64::MAX);
-            let root = Mark {
-                pos: 0,
-                from: 0,
-                needs,
-                exclusive: root.exclusive,
-            };
+            let root = Mark { pos: 0, from: 0, needs, exclusive: root.exclusive };
             let (walked, held, drift) = self.follow(&marks, root, interval, &kinds, visitor)?;
             if !held {
                 return Err(Error::Request(format!("nothing in the R is for job {job}")));
@@ -91,15 +83,7 @@ impl Engine {
             sums: None,
             overfull: None,
         }));
-        self.apply(
-            job,
-            JobSpan {
-                interval,
-                reserved: reserve,
-            },
-            &holds,
-            &kinds,
-        );
+        self.apply(job, JobSpan { interval, reserved: reserve }, &holds, &kinds);
         self.weigh(&holds, None);
         Ok(())
     }
@@ -108,10 +92,7 @@ impl Engine {
     fn marks_of(&self, booking: &Booking) -> Vec<Mark> {
         let mut marks = BTreeMap::new();
         for edge in &booking.edges {
-            let ends = (
-                self.tree.position(edge.source),
-                self.tree.position(edge.target),
-            );
+            let ends = (self.tree.position(edge.source), self.tree.position(edge.target));
             let (Some(source), Some(target)) = ends else {
                 continue;
             };
@@ -120,15 +101,7 @@ impl Engine {
             }
             let needs = i64::try_from(edge.share.needs).unwrap_or(i64::MAX);
             let exclusive = edge.share.exclusive;
-            marks.insert(
-                (target, source),
-                Mark {
-                    pos: target,
-                    from: source,
-                    needs,
-                    exclusive,
-                },
-            );
+            marks.insert((target, source), Mark { pos: target, from: source, needs, exclusive });
         }
         marks.into_values().collect()
     }
@@ -139,16 +112,10 @@ impl Engine {
     ///
     /// [`Error::UnknownJob`].
     pub fn cancel(&mut self, job: JobId) -> Result<(), Error> {
-        let known = self
-            .jobs
-            .get(&job)
-            .filter(|job| !job.over)
-            .ok_or(Error::UnknownJob(job))?;
-        let mut positions: Vec<u32> = known
-            .vertices
-            .iter()
-            .filter_map(|&vertex| self.tree.position(vertex))
-            .collect();
+        self.floors.forget();
+        let known = self.jobs.get(&job).filter(|job| !job.over).ok_or(Error::UnknownJob(job))?;
+        let mut positions: Vec<u32> =
+            known.vertices.iter().filter_map(|&vertex| self.tree.position(vertex)).collect();
         positions.sort_unstable();
         let from_root = self.held(0, job).is_some_and(|held| held.tagged);
         let mut left = Vec::new();
@@ -209,18 +176,10 @@ impl Engine {
             }
         }
         if !left.is_empty() {
-            self.jobs.insert(
-                nobody,
-                Job {
-                    vertices: left,
-                    ..before.clone()
-                },
-            );
+            self.jobs.insert(nobody, Job { vertices: left, ..before.clone() });
         }
         let still = |vertex: &VertexId| {
-            self.tree
-                .position(*vertex)
-                .is_some_and(|pos| self.held(pos, job).is_some())
+            self.tree.position(*vertex).is_some_and(|pos| self.held(pos, job).is_some())
         };
         before.vertices.into_iter().filter(still).collect()
     }
@@ -238,10 +197,8 @@ impl Engine {
         release: &Release,
         on_fault: OnFault,
     ) -> Result<bool, Error> {
-        self.jobs
-            .get(&job)
-            .filter(|job| !job.over)
-            .ok_or(Error::UnknownJob(job))?;
+        self.floors.forget();
+        self.jobs.get(&job).filter(|job| !job.over).ok_or(Error::UnknownJob(job))?;
         // Work on what the job holds and put it back if something is wrong.
         let before = self.save(job);
         let result = self.try_release(job, release);
@@ -255,10 +212,7 @@ impl Engine {
             }
         }
         let left = self.save(job);
-        let left = left
-            .into_iter()
-            .map(|(pos, _)| self.tree.slots[pos as usize].vertex)
-            .collect();
+        let left = left.into_iter().map(|(pos, _)| self.tree.slots[pos as usize].vertex).collect();
         if result == Ok(true) {
             self.leave(job, left);
         } else if let Some(known) = self.jobs.get_mut(&job) {
@@ -275,15 +229,10 @@ impl Engine {
                 for &vertex in vertices {
                     let pos = self.position(vertex)?;
                     self.materialize(pos, job);
-                    let held = self
-                        .held(pos, job)
-                        .filter(|held| held.user && !held.reserved);
-                    let amount =
-                        held.and_then(|held| held.planned)
-                            .ok_or_else(|| Error::NotHeld {
-                                job,
-                                path: self.path(vertex),
-                            })?;
+                    let held = self.held(pos, job).filter(|held| held.user && !held.reserved);
+                    let amount = held
+                        .and_then(|held| held.planned)
+                        .ok_or_else(|| Error::NotHeld { job, path: self.path(vertex) })?;
                     self.plan_mut(pos).remove(job);
                     self.sweep(pos);
                     let entry = freed.entry(self.graph.rank(vertex)).or_default();
@@ -315,10 +264,7 @@ impl Engine {
             return Err(Error::NothingAtRank { job, rank });
         }
         if freed.is_empty() {
-            return Err(Error::NotHeld {
-                job,
-                path: "anything of it".to_owned(),
-            });
+            return Err(Error::NotHeld { job, path: "anything of it".to_owned() });
         }
         let mut above: BTreeMap<u32, Amounts> = BTreeMap::new();
         for (amounts, top) in freed.values() {
@@ -358,16 +304,9 @@ impl Engine {
             };
             let amount = amounts.get(kind).copied().unwrap_or(0);
             if amount > *count {
-                return Err(Error::NotHeld {
-                    job,
-                    path: self.path(slot.vertex),
-                });
+                return Err(Error::NotHeld { job, path: self.path(slot.vertex) });
             }
-            *count = if amount == *count {
-                -1
-            } else {
-                *count - amount
-            };
+            *count = if amount == *count { -1 } else { *count - amount };
         }
         let gone = counts.iter().all(|&count| count == -1);
         self.change(pos, job, |held| {
@@ -381,22 +320,15 @@ impl Engine {
     // ---- helpers -----------------------------------------------------------------------------
 
     pub(super) fn position(&self, vertex: VertexId) -> Result<u32, Error> {
-        self.tree
-            .position(vertex)
-            .ok_or(Error::UnknownVertex(vertex))
+        self.tree.position(vertex).ok_or(Error::UnknownVertex(vertex))
     }
 
     pub(super) fn path(&self, vertex: VertexId) -> String {
-        self.graph
-            .path(self.tree.subsystem, vertex)
-            .unwrap_or_else(|| self.graph.name(vertex))
+        self.graph.path(self.tree.subsystem, vertex).unwrap_or_else(|| self.graph.name(vertex))
     }
 
     fn occupied(&self, job: JobId, vertex: VertexId) -> Error {
-        Error::Occupied {
-            job,
-            path: self.path(vertex),
-        }
+        Error::Occupied { job, path: self.path(vertex) }
     }
 
     pub(super) fn held(&self, pos: u32, job: JobId) -> Option<&Held> {
@@ -412,15 +344,9 @@ impl Engine {
     /// Returns everything that a job holds, by position.
     fn save(&self, job: JobId) -> Vec<(u32, Held)> {
         let vertices = self.jobs.get(&job).map_or(&[][..], |known| &known.vertices);
-        let positions = vertices
-            .iter()
-            .filter_map(|&vertex| self.tree.position(vertex));
+        let positions = vertices.iter().filter_map(|&vertex| self.tree.position(vertex));
         let held = |pos| Some((pos, self.held(pos, job)?.clone()));
-        positions
-            .filter_map(held)
-            .collect::<BTreeMap<_, _>>()
-            .into_iter()
-            .collect()
+        positions.filter_map(held).collect::<BTreeMap<_, _>>().into_iter().collect()
     }
 
     /// Ends a job that leaves `left` held.
@@ -428,21 +354,14 @@ impl Engine {
         if left.is_empty() {
             self.jobs.remove(&job);
         } else if let Some(known) = self.jobs.get_mut(&job) {
-            *known = Job {
-                span: known.span,
-                vertices: left,
-                over: true,
-            };
+            *known = Job { span: known.span, vertices: left, over: true };
         }
     }
 
     /// Writes out at `pos` what a job holds there because it holds a subtree further up.
     pub(super) fn materialize(&mut self, pos: u32, job: JobId) {
         let whole = |pos: &u32| self.held(*pos, job).is_some_and(|held| held.subtree);
-        let Some(top) = std::iter::once(pos)
-            .chain(self.tree.ancestors(pos))
-            .find(whole)
-        else {
+        let Some(top) = std::iter::once(pos).chain(self.tree.ancestors(pos)).find(whole) else {
             return;
         };
         let mut line: Vec<u32> = std::iter::once(pos)
@@ -481,9 +400,8 @@ impl Engine {
     pub(super) fn at_rank(&self, rank: i64) -> Option<Vec<u32>> {
         let here = |&vertex: &VertexId| self.graph.rank(vertex) == rank;
         let positions = self.graph.vertices().filter(here);
-        let positions: Vec<u32> = positions
-            .filter_map(|vertex| self.tree.position(vertex))
-            .collect();
+        let positions: Vec<u32> =
+            positions.filter_map(|vertex| self.tree.position(vertex)).collect();
         (!positions.is_empty()).then_some(positions)
     }
 
@@ -508,10 +426,7 @@ impl Engine {
                 .filter_map(|above| self.plan(above))
                 .filter(|plan| plan.has_subtree())
                 .flat_map(|plan| {
-                    plan.held()
-                        .iter()
-                        .filter(|(_, held)| held.subtree)
-                        .map(|(&job, _)| job)
+                    plan.held().iter().filter(|(_, held)| held.subtree).map(|(&job, _)| job)
                 })
                 .collect();
             for job in above {
@@ -530,13 +445,8 @@ impl Engine {
                 }
                 self.plan_mut(pos).remove(job);
                 if held.user {
-                    let user = Held {
-                        planned: None,
-                        tagged: false,
-                        subtree: false,
-                        counts: None,
-                        ..held
-                    };
+                    let user =
+                        Held { planned: None, tagged: false, subtree: false, counts: None, ..held };
                     let nobody = self.nobody();
                     self.plan_mut(pos).insert(nobody, user);
                 }

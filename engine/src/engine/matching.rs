@@ -34,10 +34,7 @@ impl MatchOp {
         [
             ("allocate", Self::Allocate),
             ("allocate_orelse_reserve", Self::AllocateOrelseReserve),
-            (
-                "allocate_with_satisfiability",
-                Self::AllocateWithSatisfiability,
-            ),
+            ("allocate_with_satisfiability", Self::AllocateWithSatisfiability),
             ("satisfiability", Self::Satisfiability),
             ("without_allocating", Self::WithoutAllocating),
             ("without_allocating_future", Self::WithoutAllocatingFuture),
@@ -53,10 +50,7 @@ impl MatchOp {
     }
 
     fn asks_for_satisfiability(self) -> bool {
-        matches!(
-            self,
-            Self::Satisfiability | Self::AllocateWithSatisfiability
-        )
+        matches!(self, Self::Satisfiability | Self::AllocateWithSatisfiability)
     }
 }
 
@@ -112,9 +106,7 @@ impl Engine {
         self.stats = Stats::default();
         self.failure = Failure::Nothing;
         if jobspec.resources.is_empty() {
-            return Err(Error::Request(
-                "the jobspec asks for no resources".to_owned(),
-            ));
+            return Err(Error::Request("the jobspec asks for no resources".to_owned()));
         }
         if op.allocates() && self.job(job).is_some() {
             return Err(Error::JobExists(job));
@@ -122,12 +114,7 @@ impl Engine {
         let system = &jobspec.attributes.system;
         let demand = Demand::compile(jobspec, &self.graph, &self.filters[0], self.slots())?;
         let duration = self.duration(system.duration)?;
-        let plea = Plea {
-            demand,
-            duration,
-            constraint: system.constraints.as_ref(),
-            now,
-        };
+        let plea = Plea { demand, duration, constraint: system.constraints.as_ref(), now };
         if op == MatchOp::Satisfiability {
             return match self.search_ever(&plea) {
                 Ok(_) => Ok(Outcome::Satisfiable),
@@ -136,15 +123,9 @@ impl Engine {
         }
         match self.schedule(op, &plea) {
             Err(failure) => outcome_of(failure),
-            Ok((at, selection)) => self.settle(
-                op,
-                &plea,
-                job,
-                at,
-                &selection,
-                system.queue.as_deref(),
-                visitor,
-            ),
+            Ok((at, selection)) => {
+                self.settle(op, &plea, job, at, &selection, system.queue.as_deref(), visitor)
+            }
         }
     }
 
@@ -161,10 +142,7 @@ impl Engine {
         if seconds == 0.0 {
             return Ok(most);
         }
-        #[allow(
-            clippy::cast_possible_truncation,
-            reason = "checked against the horizon"
-        )]
+        #[allow(clippy::cast_possible_truncation, reason = "checked against the horizon")]
         Ok(seconds.ceil() as i64)
     }
 
@@ -210,11 +188,8 @@ impl Engine {
     /// Refuses at a glance what there are not enough nodes for.
     fn precheck(&self, op: MatchOp, plea: &Plea<'_>) -> Result<(), Failure> {
         let wanted = need(&plea.demand.needs, Graph::NODE);
-        let refusal = if op.asks_for_satisfiability() {
-            Failure::Unsatisfiable
-        } else {
-            Failure::Busy
-        };
+        let refusal =
+            if op.asks_for_satisfiability() { Failure::Unsatisfiable } else { Failure::Busy };
         if wanted > self.nodes_up {
             return Err(refusal);
         }
@@ -226,10 +201,7 @@ impl Engine {
             MatchOp::Allocate | MatchOp::WithoutAllocating => plea.now,
             _ => self.options.horizon - 1,
         };
-        let window = Interval {
-            start: at,
-            end: at.saturating_add(plea.duration),
-        };
+        let window = Interval { start: at, end: at.saturating_add(plea.duration) };
         let fits = |&pos: &u32| {
             let slot = self.tree.slots[pos as usize];
             slot.kind == Graph::NODE
@@ -238,28 +210,18 @@ impl Engine {
                 && self.free_during(pos, window) == 1
         };
         let wanted = usize::try_from(wanted).unwrap_or(0);
-        let found = (0..self.tree.len())
-            .filter_map(|pos| u32::try_from(pos).ok())
-            .filter(fits);
-        if found.take(wanted).count() < wanted {
-            Err(refusal)
-        } else {
-            Ok(())
-        }
+        let found = (0..self.tree.len()).filter_map(|pos| u32::try_from(pos).ok()).filter(fits);
+        if found.take(wanted).count() < wanted { Err(refusal) } else { Ok(()) }
     }
 
     /// Returns how much of a vertex is free in `window`.
     pub(super) fn free_during(&self, pos: u32, window: Interval) -> i64 {
-        let above = |pos: u32| {
-            self.plan(pos)
-                .is_some_and(|plan| plan.subtree_held_during(window))
-        };
+        let above = |pos: u32| self.plan(pos).is_some_and(|plan| plan.subtree_held_during(window));
         if self.tree.ancestors(pos).any(above) {
             return 0;
         }
-        let planned = self
-            .plan(pos)
-            .map_or(0, |plan| plan.planned_during(window.start, window.end));
+        let planned =
+            self.plan(pos).map_or(0, |plan| plan.planned_during(window.start, window.end));
         self.tree.sizes[pos as usize] - planned
     }
 
@@ -268,10 +230,7 @@ impl Engine {
         let root = self.tree.slots[0];
         let totals = self.aggregates.totals(root.totals)?;
         let lanes = self.aggregates.lanes(root.kind);
-        let wanted: Vec<i64> = lanes
-            .iter()
-            .map(|&kind| need(&plea.demand.needs, kind))
-            .collect();
+        let wanted: Vec<i64> = lanes.iter().map(|&kind| need(&plea.demand.needs, kind)).collect();
         let most = totals.first()?.checked_sub(*wanted.first()?)?;
         if most < 0 {
             return None;
@@ -293,10 +252,7 @@ impl Engine {
     }
 
     fn search_at(&mut self, plea: &Plea<'_>, at: i64) -> Result<Selection, Failure> {
-        let window = Interval {
-            start: at,
-            end: at.saturating_add(plea.duration),
-        };
+        let window = Interval { start: at, end: at.saturating_add(plea.duration) };
         let aim = Aim {
             respect_status: true,
             respect_overruns: at == plea.now,
@@ -308,13 +264,7 @@ impl Engine {
     /// Searches at a time when nothing is held any more, among all that could be up.
     fn search_ever(&mut self, plea: &Plea<'_>) -> Result<Selection, Failure> {
         let end = i64::MAX - 1;
-        let aim = self.aim(
-            plea,
-            Interval {
-                start: end - plea.duration,
-                end,
-            },
-        );
+        let aim = self.aim(plea, Interval { start: end - plea.duration, end });
         self.search(plea, aim).map_err(|failure| match failure {
             Failure::Busy | Failure::Nothing => Failure::Unsatisfiable,
             other => other,
@@ -333,21 +283,19 @@ impl Engine {
     }
 
     fn search(&mut self, plea: &Plea<'_>, aim: Aim<'_>) -> Result<Selection, Failure> {
+        let mut floors = std::mem::take(&mut self.floors);
         let parts = self.parts(&self.exclusive);
         let mut search = Search::new(parts, aim, &self.options.limits, self.failure);
-        let found = search.run(&plea.demand);
-        let Visits {
-            preorder,
-            postorder,
-        } = search.visits;
+        let found = search.run(&plea.demand, &mut floors);
+        let Visits { preorder, postorder } = search.visits;
         let failure = search.failure();
         let labels = std::mem::take(&mut search.labels);
+        self.floors = floors;
         self.stats.preorder += preorder;
         self.stats.postorder += postorder;
         self.failure = failure;
         let vertex = |pos: u32| self.tree.slots[pos as usize].vertex;
-        self.labels
-            .extend(labels.into_iter().map(|(pos, label)| (vertex(pos), label)));
+        self.labels.extend(labels.into_iter().map(|(pos, label)| (vertex(pos), label)));
         found
     }
 
@@ -374,24 +322,16 @@ impl Engine {
                 expected: "seconds before the end of the resources",
             });
         }
-        let interval = Interval {
-            start: at,
-            end: at.saturating_add(plea.duration).min(horizon),
-        };
-        let taking = if op.allocates() {
-            Taking::Plan
-        } else {
-            Taking::Nothing
-        };
+        let interval = Interval { start: at, end: at.saturating_add(plea.duration).min(horizon) };
+        let taking = if op.allocates() { Taking::Plan } else { Taking::Nothing };
         let mut exclusive = self.exclusive.clone();
         exclusive.extend_from_slice(&plea.demand.exclusive_types);
         let kinds = self.filters[0].kinds();
         let parts = self.parts(&exclusive);
         let Selection { marks, root } = selection;
         let (touched, drift, labels) = (&self.touched, self.drift, &self.labels);
-        let mut walk = Walk::new(
-            parts, &kinds, marks, labels, taking, interval, touched, drift, visitor,
-        );
+        let mut walk =
+            Walk::new(parts, &kinds, marks, labels, taking, interval, touched, drift, visitor);
         let held = walk.run(*root)?;
         let holds = std::mem::take(&mut walk.holds);
         self.drift = walk.drift;
@@ -417,17 +357,10 @@ impl Engine {
             self.weigh(&holds, Some(plea.now));
             return Ok(Outcome::Matched { at });
         }
-        let span = JobSpan {
-            interval,
-            reserved: at != plea.now,
-        };
+        let span = JobSpan { interval, reserved: at != plea.now };
         self.apply(job, span, &holds, &kinds);
         self.weigh(&holds, Some(plea.now));
-        Ok(if span.reserved {
-            Outcome::Reserved { at }
-        } else {
-            Outcome::Allocated
-        })
+        Ok(if span.reserved { Outcome::Reserved { at } } else { Outcome::Allocated })
     }
 
     /// Writes holds to the planners, in the order given: what is below a vertex comes before it.
@@ -442,14 +375,7 @@ impl Engine {
             self.plan_mut(hold.pos).insert(job, held);
             vertices.push(self.tree.slots[hold.pos as usize].vertex);
         }
-        self.jobs.insert(
-            job,
-            Job {
-                span,
-                vertices,
-                over: false,
-            },
-        );
+        self.jobs.insert(job, Job { span, vertices, over: false });
     }
 
     /// Lets the first aggregates of a hold be nobody's, and the hold be without any.
@@ -475,17 +401,11 @@ impl Engine {
 
     fn held_of(&self, span: JobSpan, hold: &Hold, kinds: &[TypeId]) -> Held {
         let slot = self.tree.slots[hold.pos as usize];
-        let counts = hold
-            .sums
-            .as_ref()
-            .filter(|_| self.aggregates.totals(slot.totals).is_some());
+        let counts = hold.sums.as_ref().filter(|_| self.aggregates.totals(slot.totals).is_some());
         let lanes = self.aggregates.lanes(slot.kind);
         let counts = counts.map(|sums| {
             let column = |kind| kinds.iter().position(|known| *known == kind);
-            lanes
-                .iter()
-                .map(|&kind| column(kind).map_or(0, |column| sums[column]))
-                .collect()
+            lanes.iter().map(|&kind| column(kind).map_or(0, |column| sums[column])).collect()
         });
         Held {
             interval: span.interval,
@@ -505,11 +425,8 @@ impl Engine {
             return;
         }
         for hold in holds.iter().filter(|hold| hold.tagged) {
-            let end = if hold.subtree {
-                self.tree.slots[hold.pos as usize].end
-            } else {
-                hold.pos + 1
-            };
+            let end =
+                if hold.subtree { self.tree.slots[hold.pos as usize].end } else { hold.pos + 1 };
             for pos in hold.pos..end {
                 let parent = self.tree.ancestors(pos).next();
                 if let (Some(parent), Some(weight)) = (parent, self.weight_of(pos, now)) {
@@ -525,14 +442,8 @@ impl Engine {
         let slot = self.tree.slots[pos as usize];
         let total = *self.aggregates.totals(slot.totals)?.last()?;
         let Some(now) = now else { return Some(0) };
-        let second = Interval {
-            start: now,
-            end: now.saturating_add(1),
-        };
-        let above = |pos| {
-            self.plan(pos)
-                .is_some_and(|plan| plan.subtree_held_during(second))
-        };
+        let second = Interval { start: now, end: now.saturating_add(1) };
+        let above = |pos| self.plan(pos).is_some_and(|plan| plan.subtree_held_during(second));
         if self.tree.ancestors(pos).any(above) {
             return Some(0);
         }
@@ -593,9 +504,9 @@ fn outcome_of(failure: Failure) -> Result<Outcome, Error> {
     match failure {
         Failure::Busy | Failure::NoTime | Failure::Nothing => Ok(Outcome::Busy),
         Failure::Unsatisfiable => Ok(Outcome::Unsatisfiable),
-        Failure::Invalid => Err(Error::Request(
-            "a resource below a slot cannot be shared".to_owned(),
-        )),
+        Failure::Invalid => {
+            Err(Error::Request("a resource below a slot cannot be shared".to_owned()))
+        }
         Failure::Limit(what) => Err(Error::Limit { what, limit: 0 }),
     }
 }

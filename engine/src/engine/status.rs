@@ -32,9 +32,7 @@ impl Engine {
                 }
             }
         }
-        let nodes = below
-            .iter()
-            .filter(|&&vertex| self.graph.kind(vertex) == Graph::NODE);
+        let nodes = below.iter().filter(|&&vertex| self.graph.kind(vertex) == Graph::NODE);
         let size = |&vertex: &VertexId| i64::try_from(self.graph.size(vertex)).unwrap_or(i64::MAX);
         self.count_nodes(nodes.map(size).sum(), status);
         Ok(())
@@ -48,9 +46,7 @@ impl Engine {
             let Some(positions) = self.at_rank(rank) else {
                 continue;
             };
-            let top = positions
-                .into_iter()
-                .fold(None, |top, pos| Some(self.higher(top, pos)));
+            let top = positions.into_iter().fold(None, |top, pos| Some(self.higher(top, pos)));
             let Some(vertex) = top.map(|top| self.tree.slots[top as usize].vertex) else {
                 continue;
             };
@@ -63,6 +59,7 @@ impl Engine {
     }
 
     fn write_status(&mut self, vertex: VertexId, status: Status) {
+        self.floors.forget();
         self.graph.set_status(vertex, status);
         if let Some(pos) = self.tree.position(vertex) {
             self.tree.slots[pos as usize].down = status == Status::Down;

@@ -45,12 +45,9 @@ impl Engine {
     ///
     /// [`Error::UnknownRank`]; [`Error::NotHeld`] when what jobs hold above does not add up.
     pub fn remove_ranks(&mut self, ranks: &[i64], on_fault: OnFault) -> Result<(), Error> {
-        let before = (
-            self.tree.clone(),
-            self.plans.clone(),
-            self.touched.clone(),
-            self.jobs.clone(),
-        );
+        let before =
+            (self.tree.clone(), self.plans.clone(), self.touched.clone(), self.jobs.clone());
+        self.floors.forget();
         let result = self.try_remove_ranks(ranks);
         if result.is_err() && on_fault == OnFault::Restore {
             (self.tree, self.plans, self.touched, self.jobs) = before;
@@ -67,9 +64,7 @@ impl Engine {
             let positions = self.at_rank(rank).ok_or(Error::UnknownRank(rank))?;
             let (amounts, concerned) = self.clear(&positions);
             jobs.extend(concerned);
-            let Some(top) = positions
-                .iter()
-                .fold(None, |top, &pos| Some(self.higher(top, pos)))
+            let Some(top) = positions.iter().fold(None, |top, &pos| Some(self.higher(top, pos)))
             else {
                 continue;
             };
@@ -109,11 +104,7 @@ impl Engine {
                 gone.extend(slots.iter().map(|slot| slot.vertex));
             }
         } else {
-            gone.extend(
-                vertices
-                    .iter()
-                    .map(|&pos| self.tree.slots[pos as usize].vertex),
-            );
+            gone.extend(vertices.iter().map(|&pos| self.tree.slots[pos as usize].vertex));
         }
         gone.sort_unstable();
         gone.dedup();
@@ -124,6 +115,7 @@ impl Engine {
 
     /// Compiles another graph and carries over what is planned, by vertex.
     fn replace_graph(&mut self, graph: Graph) -> Result<(), Error> {
+        self.floors.forget();
         let mut filters: Vec<Filters> = self.filters.clone();
         let mut trees = compile(&graph, &self.options.subsystems, &mut filters)?;
         let (tree, aggregates) = trees.remove(0);
@@ -134,11 +126,8 @@ impl Engine {
         self.graph = graph;
         self.touched.clear();
         self.down = down_positions(&self.tree);
-        let numbers: Vec<(u32, VertexId)> = self
-            .plans
-            .iter()
-            .map(|(number, plan)| (number, plan.vertex))
-            .collect();
+        let numbers: Vec<(u32, VertexId)> =
+            self.plans.iter().map(|(number, plan)| (number, plan.vertex)).collect();
         for (number, vertex) in numbers {
             let Some(pos) = self.tree.position(vertex) else {
                 self.plans.remove(number);
@@ -146,20 +135,15 @@ impl Engine {
             };
             let kind = self.graph.kind(vertex);
             let tracked = self.tree.slots[pos as usize].totals;
-            let tracked = self
-                .aggregates
-                .totals(tracked)
-                .map_or(&[][..], |_| self.aggregates.lanes(kind));
+            let tracked =
+                self.aggregates.totals(tracked).map_or(&[][..], |_| self.aggregates.lanes(kind));
             let before = old_aggregates.lanes(kind);
-            let from: Vec<Option<usize>> = tracked
-                .iter()
-                .map(|kind| before.iter().position(|old| old == kind))
-                .collect();
+            let from: Vec<Option<usize>> =
+                tracked.iter().map(|kind| before.iter().position(|old| old == kind)).collect();
             let same = before.len() == from.len()
                 && from.iter().enumerate().all(|(i, from)| *from == Some(i));
-            let old_totals = old_tree
-                .position(vertex)
-                .map(|pos| old_tree.slots[pos as usize].totals);
+            let old_totals =
+                old_tree.position(vertex).map(|pos| old_tree.slots[pos as usize].totals);
             let old_totals = old_totals.and_then(|totals| old_aggregates.totals(totals));
             let totals = self.aggregates.totals(self.tree.slots[pos as usize].totals);
             self.tree.slots[pos as usize].plan = number;

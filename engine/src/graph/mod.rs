@@ -93,18 +93,8 @@ pub struct Graph {
 }
 
 /// Types that have a number before any graph is read; their order is the order of aggregates.
-const WELL_KNOWN_TYPES: [&str; 10] = [
-    "cluster",
-    "core",
-    "socket",
-    "gpu",
-    "node",
-    "rack",
-    "slot",
-    "xor_slot",
-    "ssd",
-    "storage_node",
-];
+const WELL_KNOWN_TYPES: [&str; 10] =
+    ["cluster", "core", "socket", "gpu", "node", "rack", "slot", "xor_slot", "ssd", "storage_node"];
 
 impl Default for Graph {
     fn default() -> Self {
@@ -174,9 +164,7 @@ impl Graph {
 
     /// Returns the id of the resource type `name`, if the graph knows it.
     pub fn type_id(&self, name: &str) -> Option<TypeId> {
-        self.types
-            .get(name)
-            .and_then(|number| TypeId::new(number as usize))
+        self.types.get(name).and_then(|number| TypeId::new(number as usize))
     }
 
     /// Returns the name of a resource type.
@@ -201,9 +189,7 @@ impl Graph {
 
     /// Returns the id of the subsystem `name`, if the graph knows it.
     pub fn subsystem_id(&self, name: &str) -> Option<SubsystemId> {
-        self.subsystems
-            .get(name)
-            .and_then(|number| SubsystemId::new(number as usize))
+        self.subsystems.get(name).and_then(|number| SubsystemId::new(number as usize))
     }
 
     /// Returns the name of a subsystem.
@@ -226,10 +212,8 @@ impl Graph {
     /// rank that does not fit 32 bits or a size above `i64::MAX`.
     pub fn add_vertex(&mut self, vertex: &NewVertex<'_>) -> Result<VertexId, Error> {
         let limit = VertexId::LIMIT;
-        let id = VertexId::new(self.rows.len()).ok_or(Error::Limit {
-            what: "vertices",
-            limit: limit as u64,
-        })?;
+        let id = VertexId::new(self.rows.len())
+            .ok_or(Error::Limit { what: "vertices", limit: limit as u64 })?;
         let rank = i32::try_from(vertex.rank).map_err(|_| Error::OutOfRange {
             what: "rank",
             given: vertex.rank.to_string(),
@@ -277,8 +261,7 @@ impl Graph {
     ) -> Result<(), Error> {
         self.known(source)?;
         self.known(target)?;
-        self.topology
-            .add_edge(node(source), node(target), subsystem);
+        self.topology.add_edge(node(source), node(target), subsystem);
         self.n_edges += 1;
         self.path_index.take();
         Ok(())
@@ -358,10 +341,7 @@ impl Graph {
     /// [`Error::UnknownVertex`].
     pub fn set_property(&mut self, vertex: VertexId, key: &str, value: &str) -> Result<(), Error> {
         self.known(vertex)?;
-        self.properties
-            .entry(vertex)
-            .or_default()
-            .insert(key.into(), value.into());
+        self.properties.entry(vertex).or_default().insert(key.into(), value.into());
         Ok(())
     }
 
@@ -387,10 +367,8 @@ impl Graph {
             self.names.remove(&vertex);
             self.properties.remove(&vertex);
         }
-        self.given_paths
-            .retain(|(vertex, _), _| vertices.binary_search(vertex).is_err());
-        self.roots
-            .retain(|_, root| vertices.binary_search(root).is_err());
+        self.given_paths.retain(|(vertex, _), _| vertices.binary_search(vertex).is_err());
+        self.roots.retain(|_, root| vertices.binary_search(root).is_err());
         self.n_detached += vertices.len();
         self.path_index.take();
     }
@@ -398,11 +376,7 @@ impl Graph {
     // ---- reading -----------------------------------------------------------------------------
 
     fn known(&self, vertex: VertexId) -> Result<(), Error> {
-        if vertex.index() < self.rows.len() {
-            Ok(())
-        } else {
-            Err(Error::UnknownVertex(vertex))
-        }
+        if vertex.index() < self.rows.len() { Ok(()) } else { Err(Error::UnknownVertex(vertex)) }
     }
 
     /// Returns the number of ids given to vertices, which includes those of removed vertices.
@@ -432,11 +406,7 @@ impl Graph {
 
     /// Returns the name that is not basename and id, if the vertex has one.
     pub fn own_name(&self, vertex: VertexId) -> Option<&str> {
-        if self.names.is_empty() {
-            None
-        } else {
-            self.names.get(&vertex).map(|name| &**name)
-        }
+        if self.names.is_empty() { None } else { self.names.get(&vertex).map(|name| &**name) }
     }
 
     /// Returns the name.
@@ -491,11 +461,7 @@ impl Graph {
 
     /// Returns the properties, or `None` where there never was one.
     pub fn properties(&self, vertex: VertexId) -> Option<&Properties> {
-        if self.properties.is_empty() {
-            None
-        } else {
-            self.properties.get(&vertex)
-        }
+        if self.properties.is_empty() { None } else { self.properties.get(&vertex) }
     }
 
     /// Returns the root of a subsystem.
@@ -546,8 +512,7 @@ impl Graph {
     /// Returns the path of `vertex` in `subsystem`, or `None` where it has none.
     pub fn path(&self, subsystem: SubsystemId, vertex: VertexId) -> Option<String> {
         let mut path = String::new();
-        self.write_path(subsystem, vertex, &mut path)
-            .then_some(path)
+        self.write_path(subsystem, vertex, &mut path).then_some(path)
     }
 
     /// Appends the path of `vertex` in `subsystem` to `out` and returns whether it has one.
@@ -587,9 +552,7 @@ impl Graph {
     ///
     /// The first call after a change of the topology builds an index in O(|V| + |E|).
     pub fn find_path(&self, path: &str) -> SmallVec<[VertexId; 1]> {
-        self.path_index
-            .get_or_init(|| PathIndex::build(self))
-            .find(self, path)
+        self.path_index.get_or_init(|| PathIndex::build(self)).find(self, path)
     }
 
     /// Returns bytes held on the heap, without what tables of rare things hold.
@@ -610,10 +573,7 @@ fn intern(
     what: &'static str,
     limit: usize,
 ) -> Result<u32, Error> {
-    names.intern(name, limit).ok_or(Error::Limit {
-        what,
-        limit: limit as u64,
-    })
+    names.intern(name, limit).ok_or(Error::Limit { what, limit: limit as u64 })
 }
 
 fn node(vertex: VertexId) -> NodeIndex {

@@ -18,9 +18,7 @@ const FNV_PRIME: u64 = 0x0100_0000_01b3;
 
 /// FNV-1a, which lets a child's hash continue its parent's.
 fn extend(hash: u64, text: &str) -> u64 {
-    text.bytes().fold(hash, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(FNV_PRIME)
-    })
+    text.bytes().fold(hash, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(FNV_PRIME))
 }
 
 impl PathIndex {
@@ -49,12 +47,7 @@ impl PathIndex {
                     }
                 };
                 by_hash.entry(hash).or_default().push((vertex, subsystem));
-                stack.extend(
-                    graph
-                        .children(vertex, subsystem)
-                        .iter()
-                        .map(|&child| (child, hash)),
-                );
+                stack.extend(graph.children(vertex, subsystem).iter().map(|&child| (child, hash)));
             }
         }
         for (&(vertex, subsystem), path) in &graph.given_paths {
@@ -69,11 +62,8 @@ impl PathIndex {
     pub(super) fn find(&self, graph: &Graph, path: &str) -> SmallVec<[VertexId; 1]> {
         let mut found: SmallVec<[VertexId; 1]> = SmallVec::new();
         let mut own = String::new();
-        for &(vertex, subsystem) in self
-            .by_hash
-            .get(&extend(FNV_OFFSET, path))
-            .into_iter()
-            .flatten()
+        for &(vertex, subsystem) in
+            self.by_hash.get(&extend(FNV_OFFSET, path)).into_iter().flatten()
         {
             own.clear();
             if graph.write_path(subsystem, vertex, &mut own) && own == path {

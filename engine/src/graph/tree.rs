@@ -281,10 +281,7 @@ impl Tree {
 
     /// Returns the position of a vertex, if the root reaches it.
     pub(crate) fn position(&self, vertex: VertexId) -> Option<u32> {
-        self.positions
-            .get(vertex.index())
-            .copied()
-            .filter(|&pos| pos != NO_POSITION)
+        self.positions.get(vertex.index()).copied().filter(|&pos| pos != NO_POSITION)
     }
 
     /// Returns whether an edge leads from `pos` to a vertex of type `kind`.
@@ -308,10 +305,7 @@ impl Tree {
         self.slots.capacity() * size_of::<Slot>()
             + self.sizes.capacity() * size_of::<i64>()
             + (self.children.capacity() + self.positions.capacity()) * size_of::<u32>()
-            + self
-                .by_uniq_id
-                .as_ref()
-                .map_or(0, |sorted| sorted.capacity() * size_of::<u32>())
+            + self.by_uniq_id.as_ref().map_or(0, |sorted| sorted.capacity() * size_of::<u32>())
     }
 }
 
@@ -321,14 +315,7 @@ fn way_up(slots: &[Slot], pos: u32, vertex: VertexId) -> Option<usize> {
     let start = Some(pos).filter(|&pos| pos != NO_POSITION);
     std::iter::successors(start, above)
         .position(|pos| slots[pos as usize].vertex == vertex)
-        .map(|steps| {
-            steps
-                + if slots[pos as usize].vertex == vertex {
-                    2
-                } else {
-                    0
-                }
-        })
+        .map(|steps| steps + if slots[pos as usize].vertex == vertex { 2 } else { 0 })
 }
 
 fn as_u32(n: usize) -> u32 {

@@ -125,10 +125,7 @@ impl Plan {
     /// Returns whether some job holds the whole subtree at some second of `window`.
     pub(crate) fn subtree_held_during(&self, window: Interval) -> bool {
         self.has_subtree()
-            && self
-                .held
-                .values()
-                .any(|held| held.subtree && held.interval.overlaps(window))
+            && self.held.values().any(|held| held.subtree && held.interval.overlaps(window))
     }
 
     /// Returns the amount planned at most in `[start, end)`.
@@ -155,11 +152,7 @@ impl Plan {
     pub(crate) fn insert(&mut self, job: JobId, held: Held) {
         self.enter(&held, 1);
         let previous = self.held.insert(job, held);
-        assert!(
-            previous.is_none(),
-            "job {job} holds {:?} twice",
-            self.vertex
-        );
+        assert!(previous.is_none(), "job {job} holds {:?} twice", self.vertex);
     }
 
     /// Takes out what a job holds.
@@ -182,10 +175,7 @@ impl Plan {
 
     fn enter(&mut self, held: &Held, sign: i32) {
         let Interval { start, end } = held.interval;
-        let events = held
-            .counts
-            .as_ref()
-            .is_some_and(|counts| counts.first() != Some(&-1));
+        let events = held.counts.as_ref().is_some_and(|counts| counts.first() != Some(&-1));
         if events && !self.unseen.is_empty() {
             self.unseen.retain(|&time, _| time < start || time >= end);
         }
@@ -193,34 +183,22 @@ impl Plan {
             self.timeline.hold_points(start, end, events);
         }
         let sign = i64::from(sign);
-        self.timeline
-            .add(start, end, Lanes::PLANNED, sign * held.planned.unwrap_or(0));
-        self.timeline
-            .add(start, end, Lanes::USERS, sign * i64::from(held.user));
+        self.timeline.add(start, end, Lanes::PLANNED, sign * held.planned.unwrap_or(0));
+        self.timeline.add(start, end, Lanes::USERS, sign * i64::from(held.user));
         for (lane, &count) in held.counts.iter().flatten().enumerate() {
-            self.timeline
-                .add(start, end, Lanes::TRACKED + lane, sign * count.max(0));
+            self.timeline.add(start, end, Lanes::TRACKED + lane, sign * count.max(0));
         }
         if sign < 0 {
             self.timeline.drop_points(start, end, events);
         }
         let counts = [
-            (
-                &mut self.n_allocations,
-                held.planned.is_some() && !held.reserved,
-            ),
+            (&mut self.n_allocations, held.planned.is_some() && !held.reserved),
             (&mut self.n_subtrees, held.subtree),
-            (
-                &mut self.n_subtree_allocations,
-                held.subtree && !held.reserved,
-            ),
+            (&mut self.n_subtree_allocations, held.subtree && !held.reserved),
         ];
         for (count, counted) in counts {
-            *count = if sign > 0 {
-                *count + u32::from(counted)
-            } else {
-                *count - u32::from(counted)
-            };
+            *count =
+                if sign > 0 { *count + u32::from(counted) } else { *count - u32::from(counted) };
         }
     }
 
@@ -228,19 +206,12 @@ impl Plan {
     pub(crate) fn rearrange(&mut self, from: &[Option<usize>]) {
         let jobs: Vec<(JobId, Held)> = std::mem::take(&mut self.held).into_iter().collect();
         self.timeline = Timeline::new(Lanes::TRACKED + from.len());
-        (
-            self.n_allocations,
-            self.n_subtrees,
-            self.n_subtree_allocations,
-        ) = (0, 0, 0);
+        (self.n_allocations, self.n_subtrees, self.n_subtree_allocations) = (0, 0, 0);
         for (job, mut held) in jobs {
             if let Some(counts) = &mut held.counts {
                 *counts = from
                     .iter()
-                    .map(|lane| {
-                        lane.and_then(|lane| counts.get(lane).copied())
-                            .unwrap_or(-1)
-                    })
+                    .map(|lane| lane.and_then(|lane| counts.get(lane).copied()).unwrap_or(-1))
                     .collect();
             }
             self.insert(job, held);
@@ -270,10 +241,7 @@ pub(crate) struct ChildOrder {
 impl ChildOrder {
     pub(crate) fn new(children: impl Iterator<Item = (VertexId, i64)>) -> Self {
         let sorted = children.map(|(child, uniq_id)| (Reverse(u64::MAX), Reverse(uniq_id), child));
-        Self {
-            weights: FxHashMap::default(),
-            sorted: sorted.collect(),
-        }
+        Self { weights: FxHashMap::default(), sorted: sorted.collect() }
     }
 
     pub(crate) fn weight(&self, child: VertexId) -> u64 {
@@ -283,10 +251,8 @@ impl ChildOrder {
     pub(crate) fn set_weight(&mut self, child: VertexId, uniq_id: i64, weight: u64) {
         let before = self.weights.insert(child, weight).unwrap_or(u64::MAX);
         if before != weight {
-            self.sorted
-                .remove(&(Reverse(before), Reverse(uniq_id), child));
-            self.sorted
-                .insert((Reverse(weight), Reverse(uniq_id), child));
+            self.sorted.remove(&(Reverse(before), Reverse(uniq_id), child));
+            self.sorted.insert((Reverse(weight), Reverse(uniq_id), child));
         }
     }
 }
@@ -301,15 +267,11 @@ pub(crate) struct Plans {
 impl Plans {
     pub(crate) fn get(&self, number: u32) -> Option<&Plan> {
         // Number 0 wraps to an index that no vector has.
-        self.plans
-            .get((number as usize).wrapping_sub(1))
-            .and_then(Option::as_ref)
+        self.plans.get((number as usize).wrapping_sub(1)).and_then(Option::as_ref)
     }
 
     pub(crate) fn get_mut(&mut self, number: u32) -> Option<&mut Plan> {
-        self.plans
-            .get_mut((number as usize).wrapping_sub(1))
-            .and_then(Option::as_mut)
+        self.plans.get_mut((number as usize).wrapping_sub(1)).and_then(Option::as_mut)
     }
 
     pub(crate) fn add(&mut self, plan: Plan) -> u32 {
@@ -323,10 +285,7 @@ impl Plans {
     }
 
     pub(crate) fn remove(&mut self, number: u32) -> Option<Plan> {
-        let plan = self
-            .plans
-            .get_mut((number as usize).wrapping_sub(1))?
-            .take();
+        let plan = self.plans.get_mut((number as usize).wrapping_sub(1))?.take();
         if plan.is_some() {
             self.free.push(number);
         }
@@ -335,17 +294,11 @@ impl Plans {
 
     /// Returns plans with their numbers.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u32, &Plan)> {
-        self.plans
-            .iter()
-            .zip(1..)
-            .filter_map(|(plan, number)| Some((number, plan.as_ref()?)))
+        self.plans.iter().zip(1..).filter_map(|(plan, number)| Some((number, plan.as_ref()?)))
     }
 
     pub(crate) fn memory_usage(&self) -> usize {
         self.plans.capacity() * size_of::<Option<Plan>>()
-            + self
-                .iter()
-                .map(|(_, plan)| plan.memory_usage())
-                .sum::<usize>()
+            + self.iter().map(|(_, plan)| plan.memory_usage()).sum::<usize>()
     }
 }

@@ -46,13 +46,7 @@ impl Timeline {
     pub(crate) const EVENT_LANE: usize = 2;
 
     pub(crate) fn new(lanes: usize) -> Self {
-        Self {
-            lanes,
-            points: Vec::new(),
-            cells: Vec::new(),
-            free: Vec::new(),
-            root: NONE,
-        }
+        Self { lanes, points: Vec::new(), cells: Vec::new(), free: Vec::new(), root: NONE }
     }
 
     /// Makes `start` and `end` points. Amounts do not change.
@@ -134,13 +128,7 @@ impl Timeline {
         let mut stack = vec![self.root];
         while let Some(at) = stack.pop() {
             if at != NONE {
-                let Point {
-                    time,
-                    left,
-                    right,
-                    events: n,
-                    ..
-                } = self.points[at as usize];
+                let Point { time, left, right, events: n, .. } = self.points[at as usize];
                 if n > 0 {
                     events.push(time);
                 }
@@ -204,16 +192,8 @@ impl Timeline {
     }
 
     fn insert(&mut self, time: i64) -> u32 {
-        let amounts: Vec<i64> = (0..self.lanes)
-            .map(|lane| self.amount_at(time, lane))
-            .collect();
-        let point = Point {
-            time,
-            left: NONE,
-            right: NONE,
-            spans: 0,
-            events: 0,
-        };
+        let amounts: Vec<i64> = (0..self.lanes).map(|lane| self.amount_at(time, lane)).collect();
+        let point = Point { time, left: NONE, right: NONE, spans: 0, events: 0 };
         let at = match self.free.pop() {
             Some(at) => {
                 self.points[at as usize] = point;
@@ -221,19 +201,13 @@ impl Timeline {
             }
             None => {
                 self.points.push(point);
-                self.cells
-                    .resize(self.points.len() * self.lanes, Cell::default());
+                self.cells.resize(self.points.len() * self.lanes, Cell::default());
                 // A timeline has at most two points a span, and spans are counted in 32 bits.
                 u32::try_from(self.points.len() - 1).unwrap_or(NONE)
             }
         };
         for (cell, amount) in self.cells_mut(at).iter_mut().zip(amounts) {
-            *cell = Cell {
-                amount,
-                max: amount,
-                min: amount,
-                pending: 0,
-            };
+            *cell = Cell { amount, max: amount, min: amount, pending: 0 };
         }
         self.root = self.insert_below(self.root, at);
         at
@@ -246,10 +220,7 @@ impl Timeline {
         let time = self.points[at as usize].time;
         if priority(time) > priority(self.points[root as usize].time) {
             let (left, right) = self.split(root, time);
-            (
-                self.points[at as usize].left,
-                self.points[at as usize].right,
-            ) = (left, right);
+            (self.points[at as usize].left, self.points[at as usize].right) = (left, right);
             self.refresh(at);
             return at;
         }
@@ -289,12 +260,7 @@ impl Timeline {
             return NONE;
         }
         self.push_down(root);
-        let Point {
-            time: here,
-            left,
-            right,
-            ..
-        } = self.points[root as usize];
+        let Point { time: here, left, right, .. } = self.points[root as usize];
         if time < here {
             self.points[root as usize].left = self.remove(left, time);
         } else if time > here {
@@ -310,10 +276,8 @@ impl Timeline {
         if left == NONE || right == NONE {
             return if left == NONE { right } else { left };
         }
-        let (time_left, time_right) = (
-            self.points[left as usize].time,
-            self.points[right as usize].time,
-        );
+        let (time_left, time_right) =
+            (self.points[left as usize].time, self.points[right as usize].time);
         if priority(time_left) > priority(time_right) {
             self.push_down(left);
             self.points[left as usize].right = self.merge(self.points[left as usize].right, right);
@@ -357,9 +321,7 @@ impl Timeline {
 
     fn refresh_lane(&mut self, at: u32, lane: usize) {
         let Point { left, right, .. } = self.points[at as usize];
-        let Cell {
-            amount, pending, ..
-        } = *self.cell(at, lane);
+        let Cell { amount, pending, .. } = *self.cell(at, lane);
         let (mut max, mut min) = (amount, amount);
         for child in [left, right] {
             if child != NONE {
@@ -389,9 +351,7 @@ impl Timeline {
             self.raise(at, lane, delta);
             return;
         }
-        let Point {
-            time, left, right, ..
-        } = self.points[at as usize];
+        let Point { time, left, right, .. } = self.points[at as usize];
         if time >= span.0 && time < span.1 {
             self.cells_mut(at)[lane].amount += delta;
         }
@@ -417,9 +377,7 @@ impl Timeline {
         if low > window.0 && high < window.1 {
             return cell.max + pending;
         }
-        let Point {
-            time, left, right, ..
-        } = self.points[at as usize];
+        let Point { time, left, right, .. } = self.points[at as usize];
         let below = pending + cell.pending;
         let mut max = i64::MIN;
         if time > window.0 && time < window.1 {
@@ -446,13 +404,7 @@ impl Timeline {
         if at == NONE || self.cell(at, lane).min + pending > most {
             return None;
         }
-        let Point {
-            time,
-            left,
-            right,
-            events,
-            ..
-        } = self.points[at as usize];
+        let Point { time, left, right, events, .. } = self.points[at as usize];
         let cell = self.cell(at, lane);
         let below = pending + cell.pending;
         if time > from
@@ -478,9 +430,7 @@ impl Timeline {
         if at == NONE || self.cell(at, lane).max + pending <= most {
             return None;
         }
-        let Point {
-            time, left, right, ..
-        } = self.points[at as usize];
+        let Point { time, left, right, .. } = self.points[at as usize];
         let cell = self.cell(at, lane);
         let below = pending + cell.pending;
         if time > window.0
@@ -491,11 +441,7 @@ impl Timeline {
         if time > window.0 && time < window.1 && cell.amount + pending > most {
             return Some(time);
         }
-        if time < window.1 {
-            self.next_above(right, window, lane, most, below)
-        } else {
-            None
-        }
+        if time < window.1 { self.next_above(right, window, lane, most, below) } else { None }
     }
 }
 

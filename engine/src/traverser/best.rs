@@ -14,8 +14,9 @@ use smallvec::SmallVec;
 
 use super::Failure;
 use super::demand::{Demand, Request};
-use super::dfs::{Above, Mark, Marks, Search, Selection, wants_exclusive};
+use super::dfs::{Above, Mark, Search, Selection, wants_exclusive};
 use super::evals::{Member, NO_CHOICE};
+use super::floors::Floors;
 use crate::graph::Tree;
 use crate::planner::Plan;
 use crate::policy::{Candidate, MatchPolicy, Preference, Scoring};
@@ -81,9 +82,7 @@ impl Reaches {
             }
             let contribution = if contributing.contains(&slot.kind) {
                 // What cannot be scored matches nothing, nor does anything below it.
-                policy
-                    .contribution(id, graph.uniq_id(slot.vertex))
-                    .unwrap_or(0)
+                policy.contribution(id, graph.uniq_id(slot.vertex)).unwrap_or(0)
             } else {
                 0
             };
@@ -97,15 +96,7 @@ impl Reaches {
                     above: 0,
                     properties: None,
                 });
-                widen(
-                    &mut row,
-                    Reach {
-                        kind: child.kind,
-                        low: own,
-                        high: own,
-                    },
-                    contribution,
-                );
+                widen(&mut row, Reach { kind: child.kind, low: own, high: own }, contribution);
                 if below != Self::NO_ROW {
                     for &reach in &rows[below as usize] {
                         widen(&mut row, reach, contribution);
@@ -119,12 +110,7 @@ impl Reaches {
                 next
             });
         }
-        Some(Self {
-            rows,
-            row_of,
-            sizes,
-            distinct,
-        })
+        Some(Self { rows, row_of, sizes, distinct })
     }
 
     /// Returns where the scores of vertices of type `kind` strictly below `pos` lie.
@@ -142,11 +128,7 @@ fn widen(row: &mut SmallVec<[Reach; 4]>, reach: Reach, contribution: i64) {
             known.low = known.low.min(low);
             known.high = known.high.max(high);
         }
-        None => row.push(Reach {
-            kind: reach.kind,
-            low,
-            high,
-        }),
+        None => row.push(Reach { kind: reach.kind, low, high }),
     }
 }
 
@@ -189,7 +171,11 @@ type Rank = (i64, u32, u32);
 
 impl<'a> Search<'a> {
     /// Searches best first. `None` where the demand, the policy or the graph does not allow it.
-    pub(super) fn run_best_first(&mut self, demand: &Demand) -> Option<Result<Selection, Failure>> {
+    pub(super) fn run_best_first(
+        &mut self,
+        demand: &Demand,
+        floors: &mut Floors,
+    ) -> Option<Result<Selection, Failure>> {
         let reaches = self.parts.reaches?;
         let [request] = &demand.resources[..] else {
             return None;
@@ -204,7 +190,11 @@ impl<'a> Search<'a> {
             return None;
         }
         let visits = self.visits;
-        let found = self.select_best(reaches, &demand.resources, request);
+        let list = &demand.resources;
+        self.floor = floors.take(list, &self.aim);
+        let found = self.select_best(reaches, list, request);
+        let floor = std::mem::take(&mut self.floor);
+        floors.keep(list, &self.aim, floor);
         match found {
             Ok(Some(selection)) => Some(Ok(selection)),
             Ok(None) => {
@@ -227,12 +217,7 @@ impl<'a> Search<'a> {
     ) -> Result<Option<Selection>, Unsuited> {
         let root = self.parts.tree.slots[0];
         let exclusive = wants_exclusive(list, root.kind);
-        let above = Above {
-            pristine: true,
-            exclusive,
-            score: 0,
-            overrun: false,
-        };
+        let above = Above { pristine: true, exclusive, score: 0, overrun: false };
         if request.kind == root.kind {
             let Some(member) = self.try_vertex(0, 0, list, request, above)? else {
                 return Ok(None);
@@ -248,35 +233,32 @@ impl<'a> Search<'a> {
             }
             return Ok(Some(self.selection(chosen, needs, exclusive)));
         }
-        let mut hunt = Hunt {
-            reaches,
-            list,
-            request,
-            heap: BinaryHeap::new(),
-            streams: Vec::new(),
-            n: 0,
-        };
-        hunt.push(self, 0, above, 0, Item::Subtree(above));
+        let mut hunt =
+            Hunt { reaches, list, request, heap: BinaryHeap::new(), streams: Vec::new(), n: 0 };
+        hunt.push(0, i64::MIN, Item::Subtree(above));
         let most = i64::from(request.most);
         let (mut chosen, mut total) = (Vec::new(), 0_i64);
         // Where each candidate's members end, and the total up to there.
         let mut ends: Vec<(usize, i64)> = Vec::new();
         while total < most {
-            let Some(Entry {
-                rank: Reverse((_, pos, _)),
-                item,
-            }) = hunt.heap.pop()
-            else {
+            let Some(Entry { rank: Reverse((key, pos, _)), item }) = hunt.heap.pop() else {
                 break;
             };
             match item {
-                Item::Subtree(above) => self.open(&mut hunt, pos, above)?,
+                Item::Subtree(above) => {
+                    let best = self.open(&mut hunt, pos, above)?;
+                    if best > key {
+                        self.floor.insert(pos, best);
+                    }
+                }
                 Item::Vertex(above) => {
                     let from = self.parts.tree.slots[pos as usize].parent;
                     if let Some(member) = self.try_vertex(pos, from, list, request, above)? {
                         total = total.saturating_add(member.count);
                         chosen.push(member);
                         ends.push((chosen.len(), total));
+                    } else {
+                        self.floor.insert(pos, i64::MAX);
                     }
                 }
                 Item::Slot(filled, stream) => {
@@ -287,11 +269,8 @@ impl<'a> Search<'a> {
                 }
             }
         }
-        let count = i64::from(
-            request
-                .count
-                .largest_at_most(u32::try_from(total).unwrap_or(u32::MAX)),
-        );
+        let count =
+            i64::from(request.count.largest_at_most(u32::try_from(total).unwrap_or(u32::MAX)));
         if count == 0 {
             return Ok(None);
         }
@@ -300,95 +279,81 @@ impl<'a> Search<'a> {
         let mut marks = self.marks_of(&chosen);
         self.mark_way(&chosen, &mut marks);
         Ok(Some(Selection {
-            marks: marks.into_values().collect(),
-            root: Mark {
-                pos: 0,
-                from: 0,
-                needs: 1,
-                exclusive,
-            },
+            marks: sorted(marks),
+            root: Mark { pos: 0, from: 0, needs: 1, exclusive },
         }))
     }
 
     fn selection(&self, chosen: Vec<Member>, needs: i64, exclusive: bool) -> Selection {
         Selection {
-            marks: self.marks_of(&chosen).into_values().collect(),
-            root: Mark {
-                pos: 0,
-                from: 0,
-                needs,
-                exclusive,
-            },
+            marks: sorted(self.marks_of(&chosen)),
+            root: Mark { pos: 0, from: 0, needs, exclusive },
         }
     }
 
-    fn marks_of(&self, chosen: &[Member]) -> Marks {
-        let mut marks = Marks::new();
-        self.take(&mut chosen.to_vec(), &mut marks);
+    fn marks_of(&self, chosen: &[Member]) -> Vec<Mark> {
+        let mut marks = Vec::with_capacity(chosen.len() * 2);
+        let mut todo = chosen.to_vec();
+        while let Some(Member { pos, from, count, exclusive, choice }) = todo.pop() {
+            marks.push(Mark { pos, from, needs: count, exclusive });
+            if choice != NO_CHOICE {
+                todo.extend_from_slice(self.choice(choice));
+            }
+        }
         marks
     }
 
     /// Marks the way from the root to what was chosen.
-    fn mark_way(&self, chosen: &[Member], marks: &mut Marks) {
+    fn mark_way(&self, chosen: &[Member], marks: &mut Vec<Mark>) {
         let tree = self.parts.tree;
+        let mut last = NO_CHOICE;
         for member in chosen {
             let mut pos = member.from;
+            if std::mem::replace(&mut last, pos) == pos {
+                continue; // the way of a sibling
+            }
             while pos != 0 {
                 let from = tree.slots[pos as usize].parent;
                 let needs = tree.sizes[pos as usize];
-                let mark = Mark {
-                    pos,
-                    from,
-                    needs,
-                    exclusive: false,
-                };
-                if marks.insert((pos, from), mark).is_some() {
-                    break;
-                }
+                marks.push(Mark { pos, from, needs, exclusive: false });
                 pos = from;
             }
         }
     }
 
-    /// Opens a subtree in which nothing matched yet: what is in it goes to the heap.
-    fn open(&mut self, hunt: &mut Hunt<'_>, pos: u32, above: Above) -> Result<(), Unsuited> {
+    /// Opens a subtree in which nothing matched yet: what is in it goes to the heap. Returns the key
+    /// of the best of it.
+    fn open(&mut self, hunt: &mut Hunt<'_>, pos: u32, above: Above) -> Result<i64, Unsuited> {
+        const NOTHING: i64 = i64::MAX;
         if self.barren(pos, hunt.list, above).is_some() {
-            return Ok(());
+            return Ok(NOTHING);
         }
         self.visits.preorder += 1;
         let slot = self.parts.tree.slots[pos as usize];
         let plan = self.parts.plans.get(slot.plan);
-        if self
-            .prune(pos, plan, hunt.list, above.exclusive, above.overrun)
-            .is_none()
-        {
-            return Ok(());
+        if self.prune(pos, plan, hunt.list, above.exclusive, above.overrun).is_none() {
+            return Ok(NOTHING);
         }
         let Some(below) = self.below(pos, above, above.exclusive, plan) else {
-            return Ok(());
+            return Ok(NOTHING);
         };
+        let mut best = NOTHING;
         if hunt.request.kind == Graph::SLOT && self.can_make(pos, hunt.request) {
-            let below = Above {
-                pristine: false,
-                exclusive: true,
-                ..below
-            };
+            let below = Above { pristine: false, exclusive: true, ..below };
             let stream = self.slot_stream(pos, hunt.request, below)?;
             hunt.streams.push(stream);
-            if !self.push_slot(hunt, hunt.streams.len() - 1)? {
-                self.note_barren(pos, hunt.list, above, true);
+            best = self.push_slot(hunt, hunt.streams.len() - 1)?.unwrap_or(NOTHING);
+        } else {
+            for &child in self.parts.tree.children(pos) {
+                let key = hunt.push_child(self, child, below);
+                best = best.min(key.unwrap_or(NOTHING));
             }
-            return Ok(());
+            self.visits.postorder += 1;
         }
-        let before = hunt.heap.len();
-        for &child in self.parts.tree.children(pos) {
-            hunt.push_child(self, child, below);
-        }
-        if hunt.heap.len() == before {
+        if best == NOTHING {
             self.note_barren(pos, hunt.list, above, true);
         }
-        self.visits.postorder += 1;
-        Ok(())
+        Ok(best)
     }
 
     /// Returns what comes down below a vertex, `None` when the vertex cannot be scored.
@@ -426,10 +391,7 @@ impl<'a> Search<'a> {
             let Some(below) = self.below(pos, above, exclusive, plan) else {
                 return Ok(None);
             };
-            let below = Above {
-                pristine: false,
-                ..below
-            };
+            let below = Above { pristine: false, ..below };
             let Some(chosen) = self.choose_below(pos, request, below)? else {
                 self.note_barren(pos, list, above, true);
                 return Ok(None);
@@ -437,13 +399,7 @@ impl<'a> Search<'a> {
             choice = self.keep_choice(chosen.into_iter());
         }
         self.visits.postorder += 1;
-        Ok(Some(Member {
-            pos,
-            from,
-            count,
-            exclusive,
-            choice,
-        }))
+        Ok(Some(Member { pos, from, count, exclusive, choice }))
     }
 
     /// Chooses what a matched vertex asks for below it.
@@ -461,10 +417,7 @@ impl<'a> Search<'a> {
             if request.with.len() > 1 {
                 return Ok(None); // what stands beside a slot is not looked for
             }
-            let below = Above {
-                exclusive: true,
-                ..below
-            };
+            let below = Above { exclusive: true, ..below };
             let mut stream = self.slot_stream(pos, slot, below)?;
             let mut ends = Vec::new();
             while ends.len() < slot.most as usize {
@@ -552,17 +505,8 @@ impl<'a> Search<'a> {
         slot: &Request,
         above: Above,
     ) -> Result<SlotStream, Unsuited> {
-        let cursors = slot
-            .with
-            .iter()
-            .map(|member| self.cursor(pos, member.kind))
-            .collect();
-        let mut stream = SlotStream {
-            pos,
-            above,
-            cursors,
-            all: None,
-        };
+        let cursors = slot.with.iter().map(|member| self.cursor(pos, member.kind)).collect();
+        let mut stream = SlotStream { pos, above, cursors, all: None };
         let fixed = slot.with.iter().all(|member| member.count.is_fixed());
         // Slots of equal numbers of vertices come in the order of their scores.
         if !fixed || !self.parts.tree.slots[pos as usize].uniform {
@@ -580,16 +524,8 @@ impl<'a> Search<'a> {
         if let Some(all) = &mut stream.all {
             return Ok(all.next());
         }
-        let SlotStream {
-            pos,
-            above,
-            cursors,
-            ..
-        } = stream;
-        let mut filled = Filled {
-            score: 1,
-            members: SmallVec::new(),
-        };
+        let SlotStream { pos, above, cursors, .. } = stream;
+        let mut filled = Filled { score: 1, members: SmallVec::new() };
         for (member, cursor) in slot.with.iter().zip(cursors) {
             let mut got = 0;
             while got < i64::from(member.count.min) {
@@ -597,13 +533,8 @@ impl<'a> Search<'a> {
                     return Ok(None);
                 };
                 got += next.count;
-                filled.score = filled
-                    .score
-                    .saturating_add(self.score(next.pos, above.score));
-                filled.members.push(Member {
-                    exclusive: true,
-                    ..next
-                });
+                filled.score = filled.score.saturating_add(self.score(next.pos, above.score));
+                filled.members.push(Member { exclusive: true, ..next });
             }
             if got == 0 {
                 return Ok(None); // nothing is wanted of it
@@ -618,12 +549,7 @@ impl<'a> Search<'a> {
         stream: &mut SlotStream,
         slot: &Request,
     ) -> Result<Vec<Filled>, Unsuited> {
-        let SlotStream {
-            pos,
-            above,
-            cursors,
-            ..
-        } = stream;
+        let SlotStream { pos, above, cursors, .. } = stream;
         let mut pools: SmallVec<[(std::vec::IntoIter<Member>, i64); 4]> = SmallVec::new();
         for (member, cursor) in slot.with.iter().zip(cursors) {
             let mut pool = Vec::new();
@@ -631,9 +557,7 @@ impl<'a> Search<'a> {
                 pool.push(next);
             }
             let total: i64 = pool.iter().map(|member| member.count).sum();
-            let count = member
-                .count
-                .largest_at_most(u32::try_from(total).unwrap_or(u32::MAX));
+            let count = member.count.largest_at_most(u32::try_from(total).unwrap_or(u32::MAX));
             if count == 0 {
                 return Ok(Vec::new());
             }
@@ -641,10 +565,7 @@ impl<'a> Search<'a> {
         }
         let mut slots = Vec::new();
         'slots: loop {
-            let mut filled = Filled {
-                score: 1,
-                members: SmallVec::new(),
-            };
+            let mut filled = Filled { score: 1, members: SmallVec::new() };
             for (pool, count) in &mut pools {
                 let mut got = 0;
                 while got < *count {
@@ -652,13 +573,8 @@ impl<'a> Search<'a> {
                         break 'slots;
                     };
                     got += next.count;
-                    filled.score = filled
-                        .score
-                        .saturating_add(self.score(next.pos, above.score));
-                    filled.members.push(Member {
-                        exclusive: true,
-                        ..next
-                    });
+                    filled.score = filled.score.saturating_add(self.score(next.pos, above.score));
+                    filled.members.push(Member { exclusive: true, ..next });
                 }
             }
             if filled.members.is_empty() {
@@ -673,19 +589,17 @@ impl<'a> Search<'a> {
         Ok(slots)
     }
 
-    /// Puts the next slot of a stream into the heap. Returns whether there is one.
-    fn push_slot(&mut self, hunt: &mut Hunt<'_>, stream: usize) -> Result<bool, Unsuited> {
+    /// Puts the next slot of a stream into the heap. Returns its key, if there is one.
+    fn push_slot(&mut self, hunt: &mut Hunt<'_>, stream: usize) -> Result<Option<i64>, Unsuited> {
         let Some(filled) = self.next_slot(&mut hunt.streams[stream], hunt.request)? else {
-            return Ok(false);
+            return Ok(None);
         };
         let (pos, score) = (hunt.streams[stream].pos, filled.score);
         let key = self.key(score);
         hunt.n += 1;
-        hunt.heap.push(Entry {
-            rank: Reverse((key, pos, hunt.n)),
-            item: Item::Slot(filled, stream),
-        });
-        Ok(true)
+        hunt.heap
+            .push(Entry { rank: Reverse((key, pos, hunt.n)), item: Item::Slot(filled, stream) });
+        Ok(Some(key))
     }
 
     fn score(&self, pos: u32, above: i64) -> i64 {
@@ -744,31 +658,28 @@ struct Hunt<'r> {
 }
 
 impl Hunt<'_> {
-    fn push(&mut self, search: &Search<'_>, pos: u32, _: Above, score: i64, item: Item) {
-        let key = search.key(score);
+    fn push(&mut self, pos: u32, key: i64, item: Item) {
         self.n += 1;
-        self.heap.push(Entry {
-            rank: Reverse((key, pos, self.n)),
-            item,
-        });
+        self.heap.push(Entry { rank: Reverse((key, pos, self.n)), item });
     }
 
-    /// Puts a child of an opened subtree into the heap, if what is asked for can be in it.
-    fn push_child(&mut self, search: &Search<'_>, child: u32, above: Above) {
+    /// Puts a child of an opened subtree into the heap, if what is asked for can be in it. Returns
+    /// the key under which it is there.
+    fn push_child(&mut self, search: &Search<'_>, child: u32, above: Above) -> Option<i64> {
         let kind = search.parts.tree.slots[child as usize].kind;
+        let floor = search.floor.get(&child).copied();
+        if floor == Some(i64::MAX) || search.barren(child, self.list, above).is_some() {
+            return None;
+        }
         if kind == self.request.kind {
-            if search.barren(child, self.list, above).is_none() {
-                let score = search.score(child, above.score);
-                self.push(search, child, above, score, Item::Vertex(above));
-            }
-            return;
+            let key = search.key(search.score(child, above.score));
+            self.push(child, key, Item::Vertex(above));
+            return Some(key);
         }
-        if search.barren(child, self.list, above).is_some() {
-            return;
-        }
-        if let Some(score) = self.best_below(search, child, above.score) {
-            self.push(search, child, above, score, Item::Subtree(above));
-        }
+        let best = search.key(self.best_below(search, child, above.score)?);
+        let key = floor.map_or(best, |floor| floor.max(best));
+        self.push(child, key, Item::Subtree(above));
+        Some(key)
     }
 
     /// Returns a score that nothing below a vertex is better than, `None` if nothing below it can
@@ -792,9 +703,7 @@ impl Hunt<'_> {
             };
             let step = if self.reaches.distinct { step } else { 0 };
             let steps = n.saturating_mul(n - 1) / 2 * step;
-            sum = sum
-                .saturating_add(one.saturating_mul(n))
-                .saturating_add(steps);
+            sum = sum.saturating_add(one.saturating_mul(n)).saturating_add(steps);
         }
         Some(sum)
     }
@@ -805,6 +714,13 @@ impl Hunt<'_> {
             _ => reach.high,
         }
     }
+}
+
+/// Sorts marks by position, each once.
+fn sorted(mut marks: Vec<Mark>) -> Vec<Mark> {
+    marks.sort_unstable_by_key(|mark| mark.pos);
+    marks.dedup_by_key(|mark| mark.pos);
+    marks
 }
 
 /// Returns whether no two resources side by side are of one type, and no slot is without shape.

@@ -91,25 +91,9 @@ impl<'a, 'v> Walk<'a, 'v> {
         drift: u32,
         visitor: &'v mut dyn MatchVisitor,
     ) -> Self {
-        let walked = if parts.tree.shared {
-            vec![false; parts.tree.len()]
-        } else {
-            Vec::new()
-        };
+        let walked = if parts.tree.shared { vec![false; parts.tree.len()] } else { Vec::new() };
         let holds = Vec::new();
-        Self {
-            parts,
-            kinds,
-            marks,
-            labels,
-            taking,
-            window,
-            touched,
-            visitor,
-            walked,
-            drift,
-            holds,
-        }
+        Self { parts, kinds, marks, labels, taking, window, touched, visitor, walked, drift, holds }
     }
 
     /// Walks from the root. Returns whether anything is held.
@@ -119,13 +103,7 @@ impl<'a, 'v> Walk<'a, 'v> {
     /// What the visitor fails with.
     pub(crate) fn run(&mut self, root: Mark) -> Result<bool, Error> {
         let shadow = self.is_exclusive(0);
-        let step = Step {
-            mark: root,
-            depth: 0,
-            shadow,
-            under_exclusive: false,
-            inherited: false,
-        };
+        let step = Step { mark: root, depth: 0, shadow, under_exclusive: false, inherited: false };
         let below = match self.marks {
             [first, rest @ ..] if first.pos == 0 => rest,
             marks => marks,
@@ -134,9 +112,7 @@ impl<'a, 'v> Walk<'a, 'v> {
     }
 
     fn is_exclusive(&self, pos: u32) -> bool {
-        self.parts
-            .exclusive
-            .contains(&self.parts.tree.slots[pos as usize].kind)
+        self.parts.exclusive.contains(&self.parts.tree.slots[pos as usize].kind)
     }
 
     /// Walks a vertex; `marks` are those below it.
@@ -155,13 +131,7 @@ impl<'a, 'v> Walk<'a, 'v> {
             && self.is_free(pos, size);
         let inherited = step.inherited || whole;
 
-        let mut below = Below {
-            step,
-            inherited,
-            exclusive,
-            held: false,
-            sums: None,
-        };
+        let mut below = Below { step, inherited, exclusive, held: false, sums: None };
         if let Some(walked) = self.walked.get_mut(pos as usize) {
             *walked = true;
             for &child in tree.children(pos) {
@@ -197,51 +167,27 @@ impl<'a, 'v> Walk<'a, 'v> {
                 self.child(&mut below, mark, false, inside)?;
             }
         }
-        let Below {
-            held: held_below,
-            mut sums,
-            ..
-        } = below;
+        let Below { held: held_below, mut sums, .. } = below;
 
         if !held_below && !exclusive {
-            return Ok(Passed {
-                held: false,
-                sums: None,
-            });
+            return Ok(Passed { held: false, sums: None });
         }
         let needs = if step.shadow { size } else { step.mark.needs };
         if self.taking == Taking::Plan && exclusive && !self.is_free(pos, needs) {
             // Somebody else has it: it stays theirs and is not told of.
             self.drift += 1;
-            return Ok(Passed {
-                held: true,
-                sums: None,
-            });
+            return Ok(Passed { held: true, sums: None });
         }
-        let overfull = if step.inherited {
-            None
-        } else {
-            self.overfull(pos, sums.as_deref())
-        };
+        let overfull = if step.inherited { None } else { self.overfull(pos, sums.as_deref()) };
         if !step.inherited {
             let planned = (exclusive && self.taking == Taking::Plan).then_some(needs);
             let subtree = whole && overfull.is_none();
             let sums = sums.clone();
-            self.holds.push(Hold {
-                pos,
-                planned,
-                subtree,
-                tagged: true,
-                sums,
-                overfull,
-            });
+            self.holds.push(Hold { pos, planned, subtree, tagged: true, sums, overfull });
         }
         if overfull.is_some() {
             self.drift += 1;
-            return Ok(Passed {
-                held: true,
-                sums: None,
-            });
+            return Ok(Passed { held: true, sums: None });
         }
         self.visitor.vertex(
             self.parts.graph,
@@ -251,20 +197,13 @@ impl<'a, 'v> Walk<'a, 'v> {
                 needs: u64::try_from(needs).unwrap_or(0),
                 exclusive,
                 under_exclusive: step.under_exclusive,
-                label: self
-                    .labels
-                    .get(&tree.slots[pos as usize].vertex)
-                    .map(|label| &**label),
+                label: self.labels.get(&tree.slots[pos as usize].vertex).map(|label| &**label),
                 aggregates: &[],
             },
         )?;
         let kind = tree.slots[pos as usize].kind;
         if let Some(column) = self.kinds.iter().position(|known| *known == kind) {
-            let taken = if exclusive {
-                size
-            } else {
-                size.saturating_sub(needs)
-            };
+            let taken = if exclusive { size } else { size.saturating_sub(needs) };
             let n = self.kinds.len();
             let sum = &mut sums.get_or_insert_with(|| vec![0; n])[column];
             *sum = sum.saturating_add(taken);
@@ -273,12 +212,7 @@ impl<'a, 'v> Walk<'a, 'v> {
     }
 
     fn shadow(&self, pos: u32) -> Mark {
-        Mark {
-            pos,
-            from: 0,
-            needs: self.parts.tree.sizes[pos as usize],
-            exclusive: true,
-        }
+        Mark { pos, from: 0, needs: self.parts.tree.sizes[pos as usize], exclusive: true }
     }
 
     fn child(
@@ -328,35 +262,26 @@ impl<'a, 'v> Walk<'a, 'v> {
     /// Returns the first lane without room for what is taken below a vertex.
     fn overfull(&self, pos: u32, sums: Option<&[i64]>) -> Option<usize> {
         let slot = self.parts.tree.slots[pos as usize];
-        let (totals, plan) = (
-            self.parts.aggregates.totals(slot.totals)?,
-            self.parts.plans.get(slot.plan)?,
-        );
+        let (totals, plan) =
+            (self.parts.aggregates.totals(slot.totals)?, self.parts.plans.get(slot.plan)?);
         if self.taking == Taking::Nothing {
             return None;
         }
         let sums = sums?;
         let Interval { start, end } = self.window;
         let lanes = self.parts.aggregates.lanes(slot.kind);
-        lanes
-            .iter()
-            .zip(totals)
-            .enumerate()
-            .position(|(lane, (kind, &total))| {
-                let column = self.kinds.iter().position(|known| known == kind);
-                let taken = column.map_or(0, |column| sums[column]);
-                taken > total.saturating_sub(plan.tracked_during(start, end, lane))
-            })
+        lanes.iter().zip(totals).enumerate().position(|(lane, (kind, &total))| {
+            let column = self.kinds.iter().position(|known| known == kind);
+            let taken = column.map_or(0, |column| sums[column]);
+            taken > total.saturating_sub(plan.tracked_during(start, end, lane))
+        })
     }
 
     fn is_free(&self, pos: u32, needs: i64) -> bool {
         let slot = self.parts.tree.slots[pos as usize];
         let Interval { start, end } = self.window;
-        let planned = self
-            .parts
-            .plans
-            .get(slot.plan)
-            .map_or(0, |plan| plan.planned_during(start, end));
+        let planned =
+            self.parts.plans.get(slot.plan).map_or(0, |plan| plan.planned_during(start, end));
         needs <= self.parts.tree.sizes[pos as usize] - planned
     }
 }

@@ -10,7 +10,7 @@ use crate::{Error, Graph, TypeId, VertexId};
 pub(crate) type Needs = SmallVec<[(TypeId, i64); 4]>;
 
 /// One resource of a jobspec, with its type resolved.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Request {
     /// A number of its own within the demand.
     pub(crate) id: u32,
@@ -70,19 +70,8 @@ impl Demand {
         };
         let mut needs = Needs::new();
         let resources = compiler.requests(&jobspec.resources, &mut needs)?;
-        let Compiler {
-            exclusive_types,
-            has_labels,
-            shares,
-            ..
-        } = compiler;
-        Ok(Self {
-            resources,
-            needs,
-            exclusive_types,
-            has_labels,
-            shares,
-        })
+        let Compiler { exclusive_types, has_labels, shares, .. } = compiler;
+        Ok(Self { resources, needs, exclusive_types, has_labels, shares })
     }
 }
 
@@ -105,10 +94,7 @@ impl Compiler<'_> {
         let mut requests = Vec::with_capacity(resources.len());
         for resource in resources {
             let kind = self.graph.type_id(&resource.kind).ok_or_else(|| {
-                Error::Request(format!(
-                    "resource type `{}` is unknown to the graph",
-                    resource.kind
-                ))
+                Error::Request(format!("resource type `{}` is unknown to the graph", resource.kind))
             })?;
             if resource.exclusive == Some(true) && !self.exclusive_types.contains(&kind) {
                 self.exclusive_types.push(kind);
@@ -169,10 +155,7 @@ fn lower(needs: &mut Needs, kind: TypeId, amount: i64) {
 
 /// Returns how much of `kind` is needed.
 pub(crate) fn need(needs: &Needs, kind: TypeId) -> i64 {
-    needs
-        .iter()
-        .find(|entry| entry.0 == kind)
-        .map_or(0, |entry| entry.1)
+    needs.iter().find(|entry| entry.0 == kind).map_or(0, |entry| entry.1)
 }
 
 /// Returns whether a node satisfies a constraint (RFC 31). As in Fluxion, `or` of nothing is false

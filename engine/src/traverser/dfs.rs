@@ -9,6 +9,7 @@ use smallvec::SmallVec;
 
 use super::demand::{Demand, Request, need, satisfies};
 use super::evals::{Candidate, Evals, Member, NO_CHOICE, Runs, Scores, Tally};
+use super::floors::{Floor, Floors};
 use super::{Failure, Limits, Parts, Shortcuts};
 use crate::planner::{Interval, Plan};
 use crate::policy::{self, Preferences};
@@ -104,6 +105,8 @@ pub(crate) struct Search<'a> {
     /// Whether shapes decide, so that something can be known of them.
     learns: bool,
     seen: Vec<bool>,
+    /// How good the best is that is left in subtrees.
+    pub(super) floor: Floor,
     /// Labels of requests, by the positions of vertices that matched them.
     pub(crate) labels: FxHashMap<u32, Box<str>>,
     has_labels: bool,
@@ -133,11 +136,8 @@ impl<'a> Search<'a> {
                 && !parts.tree.shared
                 && !aim.flexible
                 && aim.constraint.is_none(),
-            seen: if parts.tree.shared {
-                vec![false; parts.tree.len()]
-            } else {
-                Vec::new()
-            },
+            seen: if parts.tree.shared { vec![false; parts.tree.len()] } else { Vec::new() },
+            floor: Floor::default(),
             labels: FxHashMap::default(),
             has_labels: false,
             failure,
@@ -150,9 +150,13 @@ impl<'a> Search<'a> {
     /// # Errors
     ///
     /// Tells why nothing was found.
-    pub(crate) fn run(&mut self, demand: &Demand) -> Result<Selection, Failure> {
+    pub(crate) fn run(
+        &mut self,
+        demand: &Demand,
+        floors: &mut Floors,
+    ) -> Result<Selection, Failure> {
         self.learns &= !demand.shares && !demand.has_labels;
-        if let Some(found) = self.run_best_first(demand) {
+        if let Some(found) = self.run_best_first(demand, floors) {
             return found;
         }
         if !self.aim.flexible {
@@ -183,12 +187,7 @@ impl<'a> Search<'a> {
         self.has_labels = has_labels;
         let root_kind = self.parts.tree.slots[0].kind;
         let exclusive = wants_exclusive(resources, root_kind);
-        let above = Above {
-            pristine: true,
-            exclusive,
-            score: 0,
-            overrun: false,
-        };
+        let above = Above { pristine: true, exclusive, score: 0, overrun: false };
         let mut scores = Scores::new();
         let Some((root_exclusive, root_choice)) = self.visit(0, resources, above, &mut scores)
         else {
@@ -206,12 +205,7 @@ impl<'a> Search<'a> {
             self.failure
         })?;
         let marks = self.mark(&scores, root_choice);
-        let root = Mark {
-            pos: 0,
-            from: 0,
-            needs: root_needs,
-            exclusive: root_exclusive,
-        };
+        let root = Mark { pos: 0, from: 0, needs: root_needs, exclusive: root_exclusive };
         Ok(Selection { marks, root })
     }
 
@@ -223,12 +217,7 @@ impl<'a> Search<'a> {
             if count == 0 {
                 return None;
             }
-            scores.choose(
-                resource.kind,
-                i64::from(count),
-                self.preferences.top,
-                &mut runs,
-            );
+            scores.choose(resource.kind, i64::from(count), self.preferences.top, &mut runs);
         }
         let mut root_needs = 1;
         for resource in resources {
@@ -241,10 +230,7 @@ impl<'a> Search<'a> {
             }
         }
         let nothing_left = scores.evals.iter().any(|evals| evals.qualified == 0)
-            || scores
-                .auxiliary
-                .iter()
-                .any(|&(_, _, qualified)| qualified == 0);
+            || scores.auxiliary.iter().any(|&(_, _, qualified)| qualified == 0);
         if nothing_left { None } else { Some(root_needs) }
     }
 
@@ -270,15 +256,7 @@ impl<'a> Search<'a> {
                         let kind = tree.slots[pos as usize].kind;
                         if scores.get(kind).is_some_and(|evals| evals.n_chosen == 0) {
                             let needs = tree.sizes[pos as usize];
-                            marks.insert(
-                                (pos, from),
-                                Mark {
-                                    pos,
-                                    from,
-                                    needs,
-                                    exclusive: false,
-                                },
-                            );
+                            marks.insert((pos, from), Mark { pos, from, needs, exclusive: false });
                         }
                         pos = from;
                     }
@@ -290,22 +268,8 @@ impl<'a> Search<'a> {
 
     pub(super) fn take(&self, todo: &mut Vec<Member>, marks: &mut Marks) {
         while let Some(member) = todo.pop() {
-            let Member {
-                pos,
-                from,
-                count,
-                exclusive,
-                choice,
-            } = member;
-            marks.insert(
-                (pos, from),
-                Mark {
-                    pos,
-                    from,
-                    needs: count,
-                    exclusive,
-                },
-            );
+            let Member { pos, from, count, exclusive, choice } = member;
+            marks.insert((pos, from), Mark { pos, from, needs: count, exclusive });
             if choice != NO_CHOICE {
                 todo.extend_from_slice(self.choice(choice));
             }
@@ -369,10 +333,7 @@ impl<'a> Search<'a> {
             self.explore_auxiliary(pos, test.next, below, &mut scores);
         }
         let mut runs = Runs::default();
-        for resource in resources
-            .iter()
-            .filter(|resource| resource.kind == slot.kind)
-        {
+        for resource in resources.iter().filter(|resource| resource.kind == slot.kind) {
             for wanted in &resource.with {
                 let count = scores.of(wanted.kind).fit(&wanted.count);
                 if count == 0 {
@@ -392,13 +353,8 @@ impl<'a> Search<'a> {
         to_parent.avail = avail;
         to_parent.overall = overall;
         if self.has_labels {
-            let matched = resources
-                .iter()
-                .filter(|resource| resource.kind == slot.kind);
-            if let Some(label) = matched
-                .filter_map(|resource| resource.label.clone())
-                .next_back()
-            {
+            let matched = resources.iter().filter(|resource| resource.kind == slot.kind);
+            if let Some(label) = matched.filter_map(|resource| resource.label.clone()).next_back() {
                 self.labels.insert(pos, label);
             }
         }
@@ -409,9 +365,7 @@ impl<'a> Search<'a> {
             choice = self.keep_choice(members);
         } else if overall > 0 {
             let fruitless = |resource: &Request| {
-                scores
-                    .get(resource.kind)
-                    .is_none_or(|evals| evals.candidates.is_empty())
+                scores.get(resource.kind).is_none_or(|evals| evals.candidates.is_empty())
             };
             if matches!(test.kind, Kind::Above) && resources.iter().all(fruitless) {
                 self.note_barren(pos, resources, above, false);
@@ -445,10 +399,7 @@ impl<'a> Search<'a> {
         if self.barren.is_empty() || above.overrun {
             return None;
         }
-        let known = self
-            .barren
-            .get(&self.barren_key(pos, resources, above))
-            .copied();
+        let known = self.barren.get(&self.barren_key(pos, resources, above)).copied();
         known.filter(|_| self.is_blank(pos))
     }
 
@@ -469,12 +420,7 @@ impl<'a> Search<'a> {
 
     fn barren_key(&self, pos: u32, resources: &[Request], above: Above) -> (u32, u32, bool, bool) {
         let list = resources.first().map_or(0, |request| request.id);
-        (
-            self.parts.tree.shapes[pos as usize],
-            list,
-            above.pristine,
-            above.exclusive,
-        )
+        (self.parts.tree.shapes[pos as usize], list, above.pristine, above.exclusive)
     }
 
     /// Returns whether nothing but its shape decides what a subtree offers: nothing is held in it
@@ -498,12 +444,7 @@ impl<'a> Search<'a> {
 
     fn test_simple<'d>(&self, pos: u32, resources: &'d [Request], pristine: bool) -> Test<'d> {
         let own = self.parts.tree.slots[pos as usize].kind;
-        let mismatch = Test {
-            kind: Kind::None,
-            next: resources,
-            n_slots: 0,
-            pristine,
-        };
+        let mismatch = Test { kind: Kind::None, next: resources, n_slots: 0, pristine };
         let (mut resource, mut slot, mut matched) = (None, None, false);
         for request in resources {
             if request.kind == own {
@@ -523,24 +464,11 @@ impl<'a> Search<'a> {
         }
         let n_slots = slot.map_or(0, |slot| slot.most);
         if let Some(slot) = slot.filter(|slot| self.can_make(pos, slot)) {
-            Test {
-                kind: Kind::Slot,
-                next: &slot.with,
-                n_slots,
-                pristine: false,
-            }
+            Test { kind: Kind::Slot, next: &slot.with, n_slots, pristine: false }
         } else if let Some(resource) = resource {
-            Test {
-                kind: Kind::Resource,
-                next: &resource.with,
-                n_slots,
-                pristine: false,
-            }
+            Test { kind: Kind::Resource, next: &resource.with, n_slots, pristine: false }
         } else if pristine {
-            Test {
-                kind: Kind::Above,
-                ..mismatch
-            }
+            Test { kind: Kind::Above, ..mismatch }
         } else {
             mismatch
         }
@@ -548,12 +476,7 @@ impl<'a> Search<'a> {
 
     fn test_flexible<'d>(&self, pos: u32, resources: &'d [Request], pristine: bool) -> Test<'d> {
         let own = self.parts.tree.slots[pos as usize].kind;
-        let mismatch = Test {
-            kind: Kind::None,
-            next: resources,
-            n_slots: 0,
-            pristine,
-        };
+        let mismatch = Test { kind: Kind::None, next: resources, n_slots: 0, pristine };
         let (mut resource, mut slots, mut n_slots) = (None::<&Request>, None, 0);
         for request in resources {
             if request.kind == own {
@@ -561,11 +484,7 @@ impl<'a> Search<'a> {
                     return mismatch;
                 }
                 resource = Some(request);
-                for below in request
-                    .with
-                    .iter()
-                    .filter(|below| below.kind == Graph::SLOT)
-                {
+                for below in request.with.iter().filter(|below| below.kind == Graph::SLOT) {
                     slots = Some(&request.with[..]);
                     n_slots = below.most;
                 }
@@ -578,31 +497,20 @@ impl<'a> Search<'a> {
             }
         }
         match (slots, resource) {
-            (Some(slots), _) if slots.iter().any(|slot| self.can_make(pos, slot)) => Test {
-                kind: Kind::Slot,
-                next: slots,
-                n_slots,
-                pristine: false,
-            },
-            (None, Some(resource)) => Test {
-                kind: Kind::Resource,
-                next: &resource.with,
-                n_slots,
-                pristine: false,
-            },
-            _ if pristine => Test {
-                kind: Kind::Above,
-                ..mismatch
-            },
+            (Some(slots), _) if slots.iter().any(|slot| self.can_make(pos, slot)) => {
+                Test { kind: Kind::Slot, next: slots, n_slots, pristine: false }
+            }
+            (None, Some(resource)) => {
+                Test { kind: Kind::Resource, next: &resource.with, n_slots, pristine: false }
+            }
+            _ if pristine => Test { kind: Kind::Above, ..mismatch },
             _ => mismatch,
         }
     }
 
     /// Returns whether the vertex has children of all types that a slot is made of.
     pub(super) fn can_make(&self, pos: u32, slot: &Request) -> bool {
-        slot.with
-            .iter()
-            .all(|member| self.parts.tree.has_child_of(pos, member.kind))
+        slot.with.iter().all(|member| self.parts.tree.has_child_of(pos, member.kind))
     }
 
     // ---- pruning -----------------------------------------------------------------------------
@@ -666,11 +574,7 @@ impl<'a> Search<'a> {
                 pruned = false;
             }
         }
-        if pruned {
-            Err(Failure::Busy)
-        } else {
-            Ok(avail)
-        }
+        if pruned { Err(Failure::Busy) } else { Ok(avail) }
     }
 
     fn exclusively_free(
@@ -732,19 +636,8 @@ impl<'a> Search<'a> {
             return false;
         };
         let count = scores.avail;
-        let members = SmallVec::from_buf([Member {
-            pos: child,
-            from,
-            count,
-            exclusive,
-            choice,
-        }]);
-        let candidate = Candidate {
-            score: scores.overall,
-            count,
-            root: false,
-            members,
-        };
+        let members = SmallVec::from_buf([Member { pos: child, from, count, exclusive, choice }]);
+        let candidate = Candidate { score: scores.overall, count, root: false, members };
         scores.add(self.parts.tree.slots[child as usize].kind, candidate);
         true
     }
@@ -769,9 +662,8 @@ impl<'a> Search<'a> {
             }
         }
         let order = self.parts.plans.get(tree.slots[pos as usize].plan);
-        let mut weighed = order
-            .and_then(|plan| plan.order.as_ref())
-            .map(|order| order.sorted.iter());
+        let mut weighed =
+            order.and_then(|plan| plan.order.as_ref()).map(|order| order.sorted.iter());
         let mut found = false;
         for i in 0..tree.children(pos).len() {
             let child = match &mut weighed {
@@ -785,10 +677,7 @@ impl<'a> Search<'a> {
                 continue;
             }
             let kind = tree.slots[child as usize].kind;
-            if tallies
-                .iter()
-                .any(|tally| tally.kind == kind && tally.satisfies(shares))
-            {
+            if tallies.iter().any(|tally| tally.kind == kind && tally.satisfies(shares)) {
                 continue;
             }
             if self.explore_child(pos, child, resources, above, scores) {
@@ -821,12 +710,7 @@ impl<'a> Search<'a> {
                 let dominant = self.parts.tree.position(target);
                 let number = dominant.map_or(0, |pos| self.parts.tree.slots[pos as usize].plan);
                 let plan = self.parts.plans.get(number);
-                let parts = Parts {
-                    tree,
-                    aggregates,
-                    auxiliary: &[],
-                    ..self.parts
-                };
+                let parts = Parts { tree, aggregates, auxiliary: &[], ..self.parts };
                 let mut search = Search::new(parts, self.aim, self.limits, self.failure);
                 let free = search.prune(there, plan, resources, above.exclusive, above.overrun);
                 self.failure = search.failure;
@@ -848,10 +732,7 @@ impl<'a> Search<'a> {
     // ---- slots -------------------------------------------------------------------------------
 
     fn fill_slots(&mut self, pos: u32, test: &Test<'_>, above: Above, scores: &mut Scores) {
-        let above = Above {
-            exclusive: true,
-            ..above
-        };
+        let above = Above { exclusive: true, ..above };
         let mut union = Vec::new();
         let members = if self.aim.flexible {
             union = slot_union(test.next);
@@ -877,11 +758,7 @@ impl<'a> Search<'a> {
             let n = whole_slots(members, &mut found);
             return self.pack(std::iter::repeat_n(members, n), &mut found, scores);
         };
-        self.pack(
-            shapes.into_iter().map(|slot| &slot.with[..]),
-            &mut found,
-            scores,
-        );
+        self.pack(shapes.into_iter().map(|slot| &slot.with[..]), &mut found, scores);
     }
 
     /// Makes slots of whole candidates, each type's from the first on. All of them or none.
@@ -894,12 +771,7 @@ impl<'a> Search<'a> {
         let mut next: SmallVec<[(TypeId, usize); 4]> = SmallVec::new();
         let mut slots = Vec::new();
         for shape in shapes {
-            let mut slot = Candidate {
-                score: 1,
-                count: 1,
-                root: false,
-                members: SmallVec::new(),
-            };
+            let mut slot = Candidate { score: 1, count: 1, root: false, members: SmallVec::new() };
             for member in shape {
                 let evals = found.of(member.kind);
                 let count = i64::from(evals.fit(&member.count));
@@ -920,10 +792,7 @@ impl<'a> Search<'a> {
                         return;
                     };
                     slot.score = slot.score.saturating_add(candidate.score);
-                    slot.members.push(Member {
-                        exclusive: true,
-                        ..first
-                    });
+                    slot.members.push(Member { exclusive: true, ..first });
                     got += first.count;
                 }
             }
@@ -936,9 +805,7 @@ impl<'a> Search<'a> {
 }
 
 pub(super) fn wants_exclusive(resources: &[Request], kind: TypeId) -> bool {
-    resources
-        .iter()
-        .any(|resource| resource.kind == kind && resource.exclusive == Some(true))
+    resources.iter().any(|resource| resource.kind == kind && resource.exclusive == Some(true))
 }
 
 /// Returns whether what one of `resource` needs is free below a vertex.
@@ -953,19 +820,11 @@ fn enough(
     if resource.needs.is_empty() {
         return true;
     }
-    lanes
-        .iter()
-        .zip(totals)
-        .enumerate()
-        .all(|(lane, (&kind, &total))| {
-            let wanted = need(&resource.needs, kind);
-            let taken = || {
-                plan.map_or(0, |plan| {
-                    plan.tracked_during(window.start, window.end, lane)
-                })
-            };
-            wanted <= total && (wanted == 0 || wanted <= total - taken())
-        })
+    lanes.iter().zip(totals).enumerate().all(|(lane, (&kind, &total))| {
+        let wanted = need(&resource.needs, kind);
+        let taken = || plan.map_or(0, |plan| plan.tracked_during(window.start, window.end, lane));
+        wanted <= total && (wanted == 0 || wanted <= total - taken())
+    })
 }
 
 /// Returns how many slots whole candidates make.
@@ -1029,11 +888,7 @@ fn choose_slots<'d>(
             let at = union.iter().position(|known| known.kind == member.kind)?;
             left[at].checked_div(member.count.largest_at_most(left[at]))
         };
-        let n = slot
-            .with
-            .iter()
-            .map(|member| fits(member).unwrap_or(0))
-            .min();
+        let n = slot.with.iter().map(|member| fits(member).unwrap_or(0)).min();
         let n = n.map_or(n_slots, |n| n.min(n_slots));
         return vec![slot; n as usize];
     }
@@ -1085,11 +940,7 @@ fn split_xor_slots(resources: &[Request], most: usize) -> Option<Vec<Vec<Request
         let below = split_xor_slots(&resource.with, most)?;
         if resource.kind == Graph::XOR_SLOT {
             for with in below {
-                options.push(Request {
-                    kind: Graph::SLOT,
-                    with,
-                    ..resource.clone()
-                });
+                options.push(Request { kind: Graph::SLOT, with, ..resource.clone() });
                 if options.len() > most {
                     return None;
                 }
@@ -1100,10 +951,7 @@ fn split_xor_slots(resources: &[Request], most: usize) -> Option<Vec<Vec<Request
         for variant in &variants {
             for with in &below {
                 let mut variant = variant.clone();
-                variant.push(Request {
-                    with: with.clone(),
-                    ..resource.clone()
-                });
+                variant.push(Request { with: with.clone(), ..resource.clone() });
                 longer.push(variant);
                 if longer.len() > most {
                     return None;
@@ -1123,10 +971,8 @@ fn split_xor_slots(resources: &[Request], most: usize) -> Option<Vec<Vec<Request
         variant.push(option.clone());
         variant
     };
-    let combined = variants.iter().flat_map(|variant| {
-        options
-            .iter()
-            .map(move |option| with_option(variant, option))
-    });
+    let combined = variants
+        .iter()
+        .flat_map(|variant| options.iter().map(move |option| with_option(variant, option)));
     Some(combined.collect())
 }

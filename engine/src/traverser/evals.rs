@@ -78,10 +78,7 @@ pub(crate) struct Scores {
 
 impl Scores {
     pub(crate) fn new() -> Self {
-        Self {
-            overall: -1,
-            ..Self::default()
-        }
+        Self { overall: -1, ..Self::default() }
     }
 
     /// Returns the candidates of a type, making room for some where there are none.
@@ -111,10 +108,7 @@ impl Scores {
     }
 
     pub(crate) fn add_auxiliary(&mut self, subsystem: SubsystemId, kind: TypeId, qualified: i64) {
-        let known = self
-            .auxiliary
-            .iter_mut()
-            .find(|entry| (entry.0, entry.1) == (subsystem, kind));
+        let known = self.auxiliary.iter_mut().find(|entry| (entry.0, entry.1) == (subsystem, kind));
         match known {
             Some(entry) => entry.2 = entry.2.saturating_add(qualified),
             None => self.auxiliary.push((subsystem, kind, qualified)),
@@ -154,9 +148,7 @@ impl Scores {
         match preference {
             Preference::Ascending => evals.candidates.sort_by_key(|candidate| candidate.score),
             Preference::Descending => {
-                evals
-                    .candidates
-                    .sort_by_key(|candidate| std::cmp::Reverse(candidate.score));
+                evals.candidates.sort_by_key(|candidate| std::cmp::Reverse(candidate.score));
             }
             Preference::DescendingRuns => {
                 runs.add(evals.candidates.iter().map(|candidate| candidate.score));
@@ -222,13 +214,7 @@ pub(crate) struct Tally {
 
 impl Tally {
     pub(crate) fn new(kind: TypeId, per_share: u32) -> Self {
-        Self {
-            kind,
-            per_share: i64::from(per_share),
-            seen: 0,
-            begun: 0,
-            shares: 0,
-        }
+        Self { kind, per_share: i64::from(per_share), seen: 0, begun: 0, shares: 0 }
     }
 
     pub(crate) fn satisfies(&self, shares: i64) -> bool {

@@ -5,11 +5,13 @@ mod commit;
 mod demand;
 mod dfs;
 mod evals;
+mod floors;
 
 pub(crate) use best::Reaches;
 pub(crate) use commit::{Hold, Taking, Walk};
 pub(crate) use demand::{Demand, Slots, need, satisfies};
 pub(crate) use dfs::{Aim, Mark, Search, Selection, Visits};
+pub(crate) use floors::Floors;
 
 use roaring::RoaringBitmap;
 
@@ -46,15 +48,9 @@ pub struct Shortcuts {
 
 impl Shortcuts {
     /// All of them.
-    pub const ALL: Self = Self {
-        best_first: true,
-        shapes: true,
-    };
+    pub const ALL: Self = Self { best_first: true, shapes: true };
     /// None of them.
-    pub const NONE: Self = Self {
-        best_first: false,
-        shapes: false,
-    };
+    pub const NONE: Self = Self { best_first: false, shapes: false };
 }
 
 impl Default for Shortcuts {
@@ -113,7 +109,6 @@ impl Parts<'_> {
         if !self.contributing.contains(&slot.kind) {
             return Some(0);
         }
-        self.policy
-            .contribution(self.graph.id(slot.vertex), self.graph.uniq_id(slot.vertex))
+        self.policy.contribution(self.graph.id(slot.vertex), self.graph.uniq_id(slot.vertex))
     }
 }
