@@ -7,13 +7,19 @@ use rustc_hash::FxHashMap;
 pub(crate) struct Interner {
     names: Vec<Box<str>>,
     numbers: FxHashMap<Box<str>, u32>,
+    /// The number given out last, which is most often the next one too.
+    last: u32,
 }
 
 impl Interner {
     /// Returns the number of `name`, giving it the next free one at its first appearance.
     /// `None` when `limit` names exist already.
     pub(crate) fn intern(&mut self, name: &str, limit: usize) -> Option<u32> {
+        if self.names.get(self.last as usize).is_some_and(|last| **last == *name) {
+            return Some(self.last);
+        }
         if let Some(&number) = self.numbers.get(name) {
+            self.last = number;
             return Some(number);
         }
         if self.names.len() >= limit {
@@ -22,6 +28,7 @@ impl Interner {
         let number = u32::try_from(self.names.len()).ok()?;
         self.names.push(name.into());
         self.numbers.insert(name.into(), number);
+        self.last = number;
         Some(number)
     }
 

@@ -214,11 +214,7 @@ impl Graph {
         let limit = VertexId::LIMIT;
         let id = VertexId::new(self.rows.len())
             .ok_or(Error::Limit { what: "vertices", limit: limit as u64 })?;
-        let rank = i32::try_from(vertex.rank).map_err(|_| Error::OutOfRange {
-            what: "rank",
-            given: vertex.rank.to_string(),
-            expected: "a 32-bit integer",
-        })?;
+        let rank = checked_rank(vertex.rank)?;
         if vertex.size > i64::MAX as u64 {
             return Err(Error::OutOfRange {
                 what: "size",
@@ -245,6 +241,28 @@ impl Graph {
             self.names.insert(id, name.into());
         }
         Ok(id)
+    }
+
+    /// Adds a vertex that is like `model` but for its ids and its rank, and has no name of its own.
+    /// Spares looking up names where many vertices are alike.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::UnknownVertex`] for the model, and as [`Self::add_vertex`].
+    pub fn add_vertex_like(
+        &mut self,
+        model: VertexId,
+        id: i64,
+        uniq_id: i64,
+        rank: i64,
+    ) -> Result<VertexId, Error> {
+        self.known(model)?;
+        let added = VertexId::new(self.rows.len())
+            .ok_or(Error::Limit { what: "vertices", limit: VertexId::LIMIT as u64 })?;
+        let rank = checked_rank(rank)?;
+        self.rows.push(Row { id, uniq_id, rank, ..self.rows[model.index()] });
+        self.topology.add_node(());
+        Ok(added)
     }
 
     /// Adds an edge. The order in which edges leave a vertex is the order in which they were
@@ -574,6 +592,14 @@ fn intern(
     limit: usize,
 ) -> Result<u32, Error> {
     names.intern(name, limit).ok_or(Error::Limit { what, limit: limit as u64 })
+}
+
+fn checked_rank(rank: i64) -> Result<i32, Error> {
+    i32::try_from(rank).map_err(|_| Error::OutOfRange {
+        what: "rank",
+        given: rank.to_string(),
+        expected: "a 32-bit integer",
+    })
 }
 
 fn node(vertex: VertexId) -> NodeIndex {

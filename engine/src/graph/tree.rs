@@ -59,6 +59,8 @@ pub(crate) struct Tree {
 }
 
 impl Tree {
+    /// The set of types below a leaf.
+    const NO_TYPES: u16 = 0;
     /// The totals of a vertex that tracks nothing.
     pub(crate) const NO_TOTALS: u32 = u32::MAX;
 
@@ -74,9 +76,8 @@ impl Tree {
         let n = graph.n_vertices();
         let mut slots: Vec<Slot> = Vec::with_capacity(n);
         let mut positions = vec![NO_POSITION; n];
-        let mut type_sets: Vec<SmallVec<[TypeId; 4]>> = Vec::new();
+        let mut type_sets: Vec<SmallVec<[TypeId; 4]>> = vec![SmallVec::new()];
         let mut known_sets: FxHashMap<SmallVec<[TypeId; 4]>, u16> = FxHashMap::default();
-        let mut last_set = 0;
         // Edges to vertices that were reached before, as (parent, target).
         let mut extra: Vec<(u32, VertexId)> = Vec::new();
         let mut stack = vec![(root, NO_POSITION)];
@@ -96,30 +97,30 @@ impl Tree {
             let pos = u32::try_from(slots.len()).unwrap_or(NO_POSITION);
             positions[vertex.index()] = pos;
             let out = graph.out_edges(vertex);
-            let mut types: SmallVec<[TypeId; 4]> = SmallVec::new();
-            for &(target, _) in &out {
-                let kind = graph.kind(target);
-                if let Err(at) = types.binary_search(&kind) {
-                    types.insert(at, kind);
-                }
-            }
-            if type_sets.get(last_set as usize) != Some(&types) {
-                let next = u16::try_from(type_sets.len()).unwrap_or(u16::MAX);
-                last_set = match known_sets.get(&types) {
-                    Some(&set) => set,
-                    None if next == u16::MAX => {
-                        return Err(Error::Limit {
-                            what: "kinds of vertices by the types below them",
-                            limit: u64::from(u16::MAX),
-                        });
+            let child_types = if out.is_empty() {
+                Self::NO_TYPES
+            } else {
+                let mut types: SmallVec<[TypeId; 4]> = SmallVec::new();
+                for &(target, _) in &out {
+                    let kind = graph.kind(target);
+                    if let Err(at) = types.binary_search(&kind) {
+                        types.insert(at, kind);
                     }
+                }
+                match known_sets.get(&types) {
+                    Some(&set) => set,
                     None => {
+                        let limit = u64::from(u16::MAX);
+                        let next = u16::try_from(type_sets.len()).map_err(|_| Error::Limit {
+                            what: "kinds of vertices by the types below them",
+                            limit,
+                        })?;
                         known_sets.insert(types.clone(), next);
                         type_sets.push(types);
                         next
                     }
-                };
-            }
+                }
+            };
             slots.push(Slot {
                 vertex,
                 parent,
@@ -128,7 +129,7 @@ impl Tree {
                 plan: 0,
                 totals: Self::NO_TOTALS,
                 kind: graph.kind(vertex),
-                child_types: last_set,
+                child_types,
                 down: graph.status(vertex) == Status::Down,
                 leaf: out.is_empty(),
                 ordered: true,
@@ -159,8 +160,12 @@ impl Tree {
             shared,
         };
         tree.link_children(graph);
-        tree.compare_siblings(graph);
-        tree.find_shapes();
+        // Shapes and comparisons read different things of the same tree.
+        let (shapes, alike) = rayon::join(|| tree.find_shapes(), || tree.compare_siblings(graph));
+        tree.shapes = shapes;
+        for (slot, (ordered, uniform)) in tree.slots.iter_mut().zip(alike) {
+            (slot.ordered, slot.uniform) = (ordered, uniform);
+        }
         Ok(tree)
     }
 
@@ -210,8 +215,9 @@ impl Tree {
         }
     }
 
-    /// Notes where the children of each type are ordered by id and of one size.
-    fn compare_siblings(&mut self, graph: &Graph) {
+    /// Returns where the children of each type are ordered by id and where they are of one size.
+    fn compare_siblings(&self, graph: &Graph) -> Vec<(bool, bool)> {
+        let mut alike = Vec::with_capacity(self.slots.len());
         // The last id and the size of each type among the children seen so far.
         let mut seen: SmallVec<[(TypeId, i64, i64); 8]> = SmallVec::new();
         for pos in 0..self.slots.len() {
@@ -229,13 +235,13 @@ impl Tree {
                     None => seen.push((slot.kind, id, size)),
                 }
             }
-            let slot = &mut self.slots[pos];
-            (slot.ordered, slot.uniform) = (ordered, uniform);
+            alike.push((ordered, uniform));
         }
+        alike
     }
 
     /// Numbers shapes from the leaves up.
-    fn find_shapes(&mut self) {
+    fn find_shapes(&self) -> Vec<u32> {
         let mut shapes = vec![0; self.slots.len()];
         let mut known: FxHashMap<(TypeId, i64, u64, u64), u32> = FxHashMap::default();
         let mut last = ((TypeId(0), 0, 0, 0), u32::MAX);
@@ -256,7 +262,7 @@ impl Tree {
             }
             shapes[pos] = last.1;
         }
-        self.shapes = shapes;
+        shapes
     }
 
     fn child_range(&self, pos: u32) -> std::ops::Range<usize> {

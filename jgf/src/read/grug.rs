@@ -394,7 +394,14 @@ impl<'a> Generator<'_, 'a> {
         self.graph.intern_subsystem(name).map_err(|error| located(error, at))
     }
 
-    fn add_vertex(&mut self, kind: &Kind<'a>, type_id: TypeId, id: i64) -> Result<VertexId, Error> {
+    /// Adds a resource of `kind`, of which `model` is one already.
+    fn add_vertex(
+        &mut self,
+        kind: &Kind<'a>,
+        type_id: TypeId,
+        id: i64,
+        model: Option<VertexId>,
+    ) -> Result<VertexId, Error> {
         let at = kind.place;
         if self.graph.n_vertices() >= self.limits.vertices {
             return Err(Error::Limit {
@@ -409,20 +416,25 @@ impl<'a> Generator<'_, 'a> {
         } else {
             -1
         };
-        let size = u64::try_from(kind.size)
-            .map_err(|_| value(at, "a size that is not negative", &kind.size))?;
-        let vertex = NewVertex {
-            kind: type_id,
-            basename: kind.basename,
-            name: None,
-            id,
-            uniq_id: i64::try_from(self.graph.n_vertices()).unwrap_or(i64::MAX),
-            rank,
-            size,
-            unit: kind.unit,
-            status: Status::Up,
+        let uniq_id = i64::try_from(self.graph.n_vertices()).unwrap_or(i64::MAX);
+        let added = if let Some(model) = model {
+            self.graph.add_vertex_like(model, id, uniq_id, rank)
+        } else {
+            let size = u64::try_from(kind.size)
+                .map_err(|_| value(at, "a size that is not negative", &kind.size))?;
+            self.graph.add_vertex(&NewVertex {
+                kind: type_id,
+                basename: kind.basename,
+                name: None,
+                id,
+                uniq_id,
+                rank,
+                size,
+                unit: kind.unit,
+                status: Status::Up,
+            })
         };
-        let added = self.graph.add_vertex(&vertex).map_err(|error| located(error, at))?;
+        let added = added.map_err(|error| located(error, at))?;
         if self.paths.is_some() {
             if self.by_type.len() <= type_id.index() {
                 self.by_type.resize(type_id.index() + 1, Vec::new());
@@ -455,7 +467,7 @@ impl<'a> Generator<'_, 'a> {
             root
         } else {
             let type_id = self.type_id(kind)?;
-            let root = self.add_vertex(kind, type_id, 0)?;
+            let root = self.add_vertex(kind, type_id, 0, None)?;
             self.graph.set_root(subsystem, root).map_err(|error| located(error, at))?;
             if let Some(paths) = &mut self.paths {
                 paths.set(subsystem, root, NO_NAME);
@@ -509,7 +521,7 @@ impl<'a> Generator<'_, 'a> {
                     .checked_mul(stride)
                     .and_then(|id| id.checked_add(start))
                     .ok_or_else(out_of_range)?;
-                let target = self.add_vertex(kind, type_id, id)?;
+                let target = self.add_vertex(kind, type_id, id, targets.last().copied())?;
                 if let Some(paths) = &mut self.paths {
                     let step = paths.get(path_subsystem, above);
                     paths.set(path_subsystem, target, step);
