@@ -111,7 +111,8 @@ impl Aggregates {
         // Sums of the vertices whose subtree is not complete, from the root down.
         let mut open: Vec<(u32, Vec<i64>)> = Vec::new();
         let mut spare: Vec<Vec<i64>> = Vec::new();
-        for pos in 0..=tree.len() {
+        let past_the_last = std::iter::once(false);
+        for (pos, counted) in counted.into_iter().chain(past_the_last).enumerate() {
             while let Some((owner, _)) = open.last()
                 && tree.slots[*owner as usize].end as usize <= pos
             {
@@ -140,9 +141,7 @@ impl Aggregates {
             let Some(slot) = tree.slots.get(pos) else {
                 break;
             };
-            if counted[pos]
-                && let Some((_, sums)) = open.last_mut()
-            {
+            if counted && let Some((_, sums)) = open.last_mut() {
                 let sum = &mut sums[column[slot.kind.index()]];
                 *sum = sum.saturating_add(tree.sizes[pos]);
             }

@@ -1,7 +1,7 @@
 //! Searching the graph for vertices by state.
 
 use super::Engine;
-use crate::planner::{Held, Interval};
+use crate::planner::{Held, Interval, Plan};
 use crate::visit::{Aggregate, EmittedVertex, MatchVisitor};
 use crate::{Error, Graph, JobId, Status, VertexId};
 
@@ -148,8 +148,7 @@ impl Search<'_, '_> {
             reserved: above.reserved || holds(true),
         };
         let n_inherited = self.inherited.len();
-        let subtrees =
-            plan.into_iter().flat_map(|plan| plan.held()).filter(|(_, held)| held.subtree);
+        let subtrees = plan.into_iter().flat_map(Plan::held).filter(|(_, held)| held.subtree);
         let own: Vec<(JobId, bool)> = subtrees.map(|(&job, held)| (job, held.reserved)).collect();
         self.inherited.extend_from_slice(&own);
         let mut below = false;

@@ -240,11 +240,11 @@ impl Engine {
         loop {
             let at = plan.first_fit(from, plea.duration, most)?;
             let end = at.checked_add(plea.duration)?;
-            let rest = totals.iter().zip(&wanted).enumerate().skip(1);
+            let mut rest = totals.iter().zip(&wanted).enumerate().skip(1);
             let fits = |(lane, (&total, &wanted)): (usize, (&i64, &i64))| {
                 wanted <= total && wanted <= total - plan.tracked_during(at, end, lane)
             };
-            if rest.map(fits).all(|fits| fits) {
+            if rest.all(fits) {
                 return Some(at);
             }
             from = at.checked_add(1)?;

@@ -553,10 +553,9 @@ impl Graph {
             match self.parent(at, subsystem) {
                 // A line longer than the graph is a cycle away from the root.
                 Some(parent) if line.len() <= self.rows.len() => at = parent,
-                Some(_) => return false,
                 // A top that is not the root has a path of its own only if something hangs below.
                 None if line.len() > 1 => break,
-                None => return false,
+                _ => return false,
             }
         }
         for &vertex in line.iter().rev() {

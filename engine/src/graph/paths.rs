@@ -37,20 +37,21 @@ impl PathIndex {
                 if std::mem::replace(&mut seen[vertex.index()], true) {
                     continue;
                 }
-                let hash = match graph.given_paths.get(&(vertex, subsystem)) {
-                    Some(path) => extend(FNV_OFFSET, path),
-                    None => {
-                        name.clear();
-                        name.push('/');
-                        graph.write_name(vertex, &mut name);
-                        extend(above, &name)
-                    }
+                let hash = if let Some(path) = graph.given_paths.get(&(vertex, subsystem)) {
+                    extend(FNV_OFFSET, path)
+                } else {
+                    name.clear();
+                    name.push('/');
+                    graph.write_name(vertex, &mut name);
+                    extend(above, &name)
                 };
                 by_hash.entry(hash).or_default().push((vertex, subsystem));
                 stack.extend(graph.children(vertex, subsystem).iter().map(|&child| (child, hash)));
             }
         }
-        for (&(vertex, subsystem), path) in &graph.given_paths {
+        let mut given: Vec<_> = graph.given_paths.iter().collect();
+        given.sort_unstable();
+        for (&(vertex, subsystem), path) in given {
             let found = by_hash.entry(extend(FNV_OFFSET, path)).or_default();
             if !found.contains(&(vertex, subsystem)) {
                 found.push((vertex, subsystem));

@@ -107,18 +107,17 @@ impl Tree {
                         types.insert(at, kind);
                     }
                 }
-                match known_sets.get(&types) {
-                    Some(&set) => set,
-                    None => {
-                        let limit = u64::from(u16::MAX);
-                        let next = u16::try_from(type_sets.len()).map_err(|_| Error::Limit {
-                            what: "kinds of vertices by the types below them",
-                            limit,
-                        })?;
-                        known_sets.insert(types.clone(), next);
-                        type_sets.push(types);
-                        next
-                    }
+                if let Some(&set) = known_sets.get(&types) {
+                    set
+                } else {
+                    let limit = u64::from(u16::MAX);
+                    let next = u16::try_from(type_sets.len()).map_err(|_| Error::Limit {
+                        what: "kinds of vertices by the types below them",
+                        limit,
+                    })?;
+                    known_sets.insert(types.clone(), next);
+                    type_sets.push(types);
+                    next
                 }
             };
             slots.push(Slot {

@@ -8,6 +8,8 @@
 //! The tree is a treap (Seidel and Aragon, "Randomized search trees", 1996) whose priorities are
 //! hashes of the times: its shape depends on the set of times alone.
 
+use std::cmp::Ordering;
+
 const NONE: u32 = u32::MAX;
 
 #[derive(Clone, Copy, Debug)]
@@ -194,17 +196,14 @@ impl Timeline {
     fn insert(&mut self, time: i64) -> u32 {
         let amounts: Vec<i64> = (0..self.lanes).map(|lane| self.amount_at(time, lane)).collect();
         let point = Point { time, left: NONE, right: NONE, spans: 0, events: 0 };
-        let at = match self.free.pop() {
-            Some(at) => {
-                self.points[at as usize] = point;
-                at
-            }
-            None => {
-                self.points.push(point);
-                self.cells.resize(self.points.len() * self.lanes, Cell::default());
-                // A timeline has at most two points a span, and spans are counted in 32 bits.
-                u32::try_from(self.points.len() - 1).unwrap_or(NONE)
-            }
+        let at = if let Some(at) = self.free.pop() {
+            self.points[at as usize] = point;
+            at
+        } else {
+            self.points.push(point);
+            self.cells.resize(self.points.len() * self.lanes, Cell::default());
+            // A timeline has at most two points a span, and spans are counted in 32 bits.
+            u32::try_from(self.points.len() - 1).unwrap_or(NONE)
         };
         for (cell, amount) in self.cells_mut(at).iter_mut().zip(amounts) {
             *cell = Cell { amount, max: amount, min: amount, pending: 0 };
@@ -261,12 +260,10 @@ impl Timeline {
         }
         self.push_down(root);
         let Point { time: here, left, right, .. } = self.points[root as usize];
-        if time < here {
-            self.points[root as usize].left = self.remove(left, time);
-        } else if time > here {
-            self.points[root as usize].right = self.remove(right, time);
-        } else {
-            return self.merge(left, right);
+        match time.cmp(&here) {
+            Ordering::Less => self.points[root as usize].left = self.remove(left, time),
+            Ordering::Greater => self.points[root as usize].right = self.remove(right, time),
+            Ordering::Equal => return self.merge(left, right),
         }
         self.refresh(root);
         root
@@ -445,7 +442,7 @@ impl Timeline {
     }
 }
 
-/// A hash of the time (the finaliser of SplitMix64), with the time itself against ties.
+/// A hash of the time (the finaliser of `SplitMix64`), with the time itself against ties.
 fn priority(time: i64) -> (u64, i64) {
     let mut z = (time as u64).wrapping_add(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

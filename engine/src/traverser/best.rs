@@ -231,7 +231,7 @@ impl<'a> Search<'a> {
             if member.choice != NO_CHOICE {
                 chosen.extend_from_slice(self.choice(member.choice));
             }
-            return Ok(Some(self.selection(chosen, needs, exclusive)));
+            return Ok(Some(self.selection(&chosen, needs, exclusive)));
         }
         let mut hunt =
             Hunt { reaches, list, request, heap: BinaryHeap::new(), streams: Vec::new(), n: 0 };
@@ -284,9 +284,9 @@ impl<'a> Search<'a> {
         }))
     }
 
-    fn selection(&self, chosen: Vec<Member>, needs: i64, exclusive: bool) -> Selection {
+    fn selection(&self, chosen: &[Member], needs: i64, exclusive: bool) -> Selection {
         Selection {
-            marks: sorted(self.marks_of(&chosen)),
+            marks: sorted(self.marks_of(chosen)),
             root: Mark { pos: 0, from: 0, needs, exclusive },
         }
     }
@@ -687,13 +687,13 @@ impl Hunt<'_> {
     fn best_below(&self, search: &Search<'_>, pos: u32, above: i64) -> Option<i64> {
         if self.request.kind != Graph::SLOT {
             let reach = self.reaches.below(pos, self.request.kind)?;
-            return Some(above.saturating_add(self.best(search, reach)));
+            return Some(above.saturating_add(best_of(search, reach)));
         }
         let mut sum = 1_i64;
         for member in &self.request.with {
             let reach = self.reaches.below(pos, member.kind)?;
             let (smallest, largest) = self.reaches.sizes[member.kind.index()];
-            let one = above.saturating_add(self.best(search, reach));
+            let one = above.saturating_add(best_of(search, reach));
             let shares = |count: u32, size: i64| (i64::from(count) - 1) / size.max(1) + 1;
             // Siblings with distinct ids have distinct scores, one apart at least.
             let (n, step) = match search.preferences.top {
@@ -707,12 +707,13 @@ impl Hunt<'_> {
         }
         Some(sum)
     }
+}
 
-    fn best(&self, search: &Search<'_>, reach: Reach) -> i64 {
-        match search.preferences.top {
-            Preference::Ascending => reach.low,
-            _ => reach.high,
-        }
+/// Returns the preferred end of what scores reach.
+fn best_of(search: &Search<'_>, reach: Reach) -> i64 {
+    match search.preferences.top {
+        Preference::Ascending => reach.low,
+        _ => reach.high,
     }
 }
 

@@ -756,14 +756,13 @@ impl<'a> Search<'a> {
             choose_slots(test.next, &union, &mut found, test.n_slots)
         } else {
             let n = whole_slots(members, &mut found);
-            return self.pack(std::iter::repeat_n(members, n), &mut found, scores);
+            return Self::pack(std::iter::repeat_n(members, n), &mut found, scores);
         };
-        self.pack(shapes.into_iter().map(|slot| &slot.with[..]), &mut found, scores);
+        Self::pack(shapes.into_iter().map(|slot| &slot.with[..]), &mut found, scores);
     }
 
     /// Makes slots of whole candidates, each type's from the first on. All of them or none.
     fn pack<'d>(
-        &mut self,
         shapes: impl Iterator<Item = &'d [Request]>,
         found: &mut Scores,
         scores: &mut Scores,
@@ -775,13 +774,11 @@ impl<'a> Search<'a> {
             for member in shape {
                 let evals = found.of(member.kind);
                 let count = i64::from(evals.fit(&member.count));
-                let at = match next.iter().position(|(kind, _)| *kind == member.kind) {
-                    Some(at) => at,
-                    None => {
-                        next.push((member.kind, 0));
-                        next.len() - 1
-                    }
-                };
+                let known = next.iter().position(|(kind, _)| *kind == member.kind);
+                let at = known.unwrap_or_else(|| {
+                    next.push((member.kind, 0));
+                    next.len() - 1
+                });
                 let mut got = 0;
                 while got < count {
                     let Some(candidate) = evals.candidates.get(next[at].1) else {
@@ -931,7 +928,7 @@ fn choose_slots<'d>(
     chosen
 }
 
-/// Returns the resources with each xor_slot replaced by one of its alternatives, in all ways.
+/// Returns the resources with each `xor_slot` replaced by one of its alternatives, in all ways.
 /// `None` when there are more than `most`.
 fn split_xor_slots(resources: &[Request], most: usize) -> Option<Vec<Vec<Request>>> {
     let mut variants: Vec<Vec<Request>> = vec![Vec::new()];

@@ -83,19 +83,12 @@ impl Scores {
 
     /// Returns the candidates of a type, making room for some where there are none.
     pub(crate) fn of(&mut self, kind: TypeId) -> &mut Evals {
-        let at = match self.evals.iter().position(|evals| evals.kind == kind) {
-            Some(at) => at,
-            None => {
-                self.evals.push(Evals {
-                    kind,
-                    candidates: Vec::new(),
-                    qualified: 0,
-                    total: 0,
-                    n_chosen: 0,
-                });
-                self.evals.len() - 1
-            }
-        };
+        let known = self.evals.iter().position(|evals| evals.kind == kind);
+        let at = known.unwrap_or_else(|| {
+            let candidates = Vec::new();
+            self.evals.push(Evals { kind, candidates, qualified: 0, total: 0, n_chosen: 0 });
+            self.evals.len() - 1
+        });
         &mut self.evals[at]
     }
 
