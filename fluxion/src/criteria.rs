@@ -143,15 +143,7 @@ impl Criteria {
     /// Returns a [`CriteriaError`] for an unknown key, a value that its key does not take, a
     /// parenthesis that is not closed, and where a criterion is missing.
     pub fn parse(text: &str) -> Result<Self, CriteriaError> {
-        Parser {
-            text,
-            criteria: Self {
-                steps: Vec::new(),
-                aggregates: false,
-                job: None,
-            },
-        }
-        .run()
+        Parser { text, criteria: Self { steps: Vec::new(), aggregates: false, job: None } }.run()
     }
 
     /// Returns whether a vertex is looked for.
@@ -200,17 +192,11 @@ impl Criteria {
         let lower = value.to_ascii_lowercase();
         let one_of = |first: &str, second: &str, expected| {
             let is_first = lower == first;
-            if is_first || lower == second {
-                Ok(is_first)
-            } else {
-                Err(Refused::value(expected))
-            }
+            if is_first || lower == second { Ok(is_first) } else { Err(Refused::value(expected)) }
         };
         let mut job = || {
             let Some(job) = parse_job_id(value) else {
-                return Err(Refused::value(
-                    "a job id such as `5`, `0x5`, `0.0.0.5` or `ƒ6`",
-                ));
+                return Err(Refused::value("a job id such as `5`, `0x5`, `0.0.0.5` or `ƒ6`"));
             };
             if let Some(meant) = parse_job_id(&lower) {
                 self.job = (meant != 0).then_some(meant);
@@ -272,18 +258,12 @@ impl Test {
 /// Why a criterion was refused.
 enum Refused {
     Key,
-    Value {
-        expected: Cow<'static, str>,
-        hosts: Option<HostlistError>,
-    },
+    Value { expected: Cow<'static, str>, hosts: Option<HostlistError> },
 }
 
 impl Refused {
     fn value(expected: &'static str) -> Self {
-        Self::Value {
-            expected: Cow::Borrowed(expected),
-            hosts: None,
-        }
+        Self::Value { expected: Cow::Borrowed(expected), hosts: None }
     }
 }
 
@@ -355,20 +335,15 @@ impl Parser<'_> {
             };
             return Err(self.error(start, self.token(start, end), expected));
         };
-        self.criteria
-            .push(join, key, value)
-            .map_err(|refused| match refused {
-                Refused::Key => {
-                    self.error(start, Token::Text(key.to_owned()), format!("one of {KEYS}"))
-                }
-                Refused::Value { expected, hosts } => {
-                    let at = start + key.len() + 1;
-                    CriteriaError {
-                        hosts,
-                        ..self.error(at, self.token(at, end), expected)
-                    }
-                }
-            })
+        self.criteria.push(join, key, value).map_err(|refused| match refused {
+            Refused::Key => {
+                self.error(start, Token::Text(key.to_owned()), format!("one of {KEYS}"))
+            }
+            Refused::Value { expected, hosts } => {
+                let at = start + key.len() + 1;
+                CriteriaError { hosts, ..self.error(at, self.token(at, end), expected) }
+            }
+        })
     }
 
     fn skip_space(&self, at: usize, end: usize) -> usize {
@@ -377,9 +352,7 @@ impl Parser<'_> {
 
     /// Returns the end of the word at `at`.
     fn word(&self, at: usize, end: usize) -> usize {
-        self.text[at..end]
-            .find(is_space)
-            .map_or(end, |length| at + length)
+        self.text[at..end].find(is_space).map_or(end, |length| at + length)
     }
 
     /// Returns what stands from `start` to `end` or, if that is nothing, what ends it.
@@ -505,28 +478,13 @@ mod tests {
         ("status=upp", 7, Some("upp"), "`up` or `down`"),
         ("status=up)", 7, Some("up)"), "`up` or `down`"),
         ("status=allocated", 7, Some("allocated"), "`up` or `down`"),
-        (
-            "sched-now=reserved",
-            10,
-            Some("reserved"),
-            "`allocated` or `free`",
-        ),
-        (
-            "sched-future=allocated",
-            13,
-            Some("allocated"),
-            "`reserved` or `free`",
-        ),
+        ("sched-now=reserved", 10, Some("reserved"), "`allocated` or `free`"),
+        ("sched-future=allocated", 13, Some("allocated"), "`reserved` or `free`"),
         ("jobid-alloc=", 12, None, "a job id"),
         ("jobid-alloc=F2", 12, Some("F2"), "a job id"),
         ("jobid-span=-1", 11, Some("-1"), "a job id"),
         ("jobid=1", 0, Some("jobid"), "one of `status`"),
-        (
-            "agfilter=yes",
-            9,
-            Some("yes"),
-            "`true`, `t`, `false` or `f`",
-        ),
+        ("agfilter=yes", 9, Some("yes"), "`true`, `t`, `false` or `f`"),
         ("names=node[0-3", 6, Some("node[0-3"), "a host list"),
         ("names=node[3-0]", 6, Some("node[3-0]"), "a host list"),
         ("property=", 9, None, "the name of a property"),
@@ -535,66 +493,22 @@ mod tests {
         ("(status=up", 0, Some("(status=up"), "a `(` that is closed"),
         ("status=up and", 13, None, "a criterion such as"),
         ("(status=up or )", 14, Some(")"), "a criterion such as"),
-        (
-            "status=up and and status=up",
-            14,
-            Some("and"),
-            "a criterion such as",
-        ),
-        (
-            "status=up AND status=up",
-            10,
-            Some("AND"),
-            "`and`, `or` or a criterion",
-        ),
-        (
-            "status=up && status=up",
-            10,
-            Some("&&"),
-            "`and`, `or` or a criterion",
-        ),
+        ("status=up and and status=up", 14, Some("and"), "a criterion such as"),
+        ("status=up AND status=up", 10, Some("AND"), "`and`, `or` or a criterion"),
+        ("status=up && status=up", 10, Some("&&"), "`and`, `or` or a criterion"),
         ("not status=up", 0, Some("not"), "a criterion such as"),
-        (
-            "(status=up)or status=up",
-            11,
-            Some("or"),
-            "a space or the end",
-        ),
-        (
-            "(status=up)(status=up)",
-            11,
-            Some("(status=up)"),
-            "a space or the end",
-        ),
+        ("(status=up)or status=up", 11, Some("or"), "a space or the end"),
+        ("(status=up)(status=up)", 11, Some("(status=up)"), "a space or the end"),
         ("(status=up))", 11, Some(")"), "a space or the end"),
-        (
-            "status=up and(status=up)",
-            10,
-            Some("and(status"),
-            "one of `status`",
-        ),
-        (
-            "status=up(status=up)",
-            7,
-            Some("up(status=up)"),
-            "`up` or `down`",
-        ),
-        (
-            "status=up\nand status=up",
-            7,
-            Some("up\nand"),
-            "`up` or `down`",
-        ),
+        ("status=up and(status=up)", 10, Some("and(status"), "one of `status`"),
+        ("status=up(status=up)", 7, Some("up(status=up)"), "`up` or `down`"),
+        ("status=up\nand status=up", 7, Some("up\nand"), "`up` or `down`"),
     ];
 
     #[test]
     fn expressions_are_accepted() {
         for &text in ACCEPTED {
-            assert!(
-                Criteria::parse(text).is_ok(),
-                "{text:?}: {:?}",
-                Criteria::parse(text)
-            );
+            assert!(Criteria::parse(text).is_ok(), "{text:?}: {:?}", Criteria::parse(text));
         }
     }
 
@@ -611,20 +525,14 @@ mod tests {
     fn errors_count_columns_in_characters() {
         let error = Criteria::parse("property=ééé and status=on").expect_err("a bad status");
         assert_eq!((error.offset(), error.column()), (27, 25));
-        assert_eq!(
-            error.to_string(),
-            "column 25: expected `up` or `down`, found `on`"
-        );
+        assert_eq!(error.to_string(), "column 25: expected `up` or `down`, found `on`");
         let error = Criteria::parse("status=up or").expect_err("no criterion");
         assert_eq!(
             error.to_string(),
             "column 13: expected a criterion such as `status=up`, found the end"
         );
         let error = Criteria::parse("status= up").expect_err("no status");
-        assert_eq!(
-            error.to_string(),
-            "column 8: expected `up` or `down`, found space"
-        );
+        assert_eq!(error.to_string(), "column 8: expected `up` or `down`, found space");
         let error = Criteria::parse("names=a[").expect_err("no host list");
         assert!(std::error::Error::source(&error).is_some());
     }
@@ -672,11 +580,7 @@ mod tests {
             ("agfilter=f or agfilter=TRUE", true, None),
             ("agfilter=t (agfilter=f)", false, None),
             ("jobid-alloc=5", false, Some(5)),
-            (
-                "jobid-alloc=5 jobid-reserved=6 jobid-span=7 jobid-tag=8",
-                false,
-                Some(8),
-            ),
+            ("jobid-alloc=5 jobid-reserved=6 jobid-span=7 jobid-tag=8", false, Some(8)),
             ("jobid-tag=8 (jobid-span=7 (jobid-alloc=5))", false, Some(5)),
             ("jobid-alloc=5 jobid-tag=0", false, None),
             ("jobid-alloc=0xA", false, Some(10)),
@@ -687,11 +591,7 @@ mod tests {
             ("jobid-alloc=5 jobid-alloc=fL", false, Some(5)),
         ] {
             let criteria = Criteria::parse(text).unwrap();
-            assert_eq!(
-                (criteria.aggregates(), criteria.job()),
-                (aggregates, job),
-                "{text}"
-            );
+            assert_eq!((criteria.aggregates(), criteria.job()), (aggregates, job), "{text}");
         }
     }
 
@@ -767,9 +667,7 @@ mod tests {
                 }
                 matches
             };
-            engine
-                .find(&mut wanted, &SearchOptions::default(), &mut Ignore)
-                .unwrap();
+            engine.find(&mut wanted, &SearchOptions::default(), &mut Ignore).unwrap();
             names.into_iter().collect::<Vec<_>>().join(" ")
         };
         let all = "cluster0 core0 core1 core2 core3 core4 core5 node0 node1 node2";

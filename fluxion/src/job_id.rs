@@ -144,11 +144,7 @@ fn dotted_group(group: &str) -> Option<u32> {
     } else {
         return None;
     };
-    Some(if negative {
-        value.wrapping_neg()
-    } else {
-        value
-    })
+    Some(if negative { value.wrapping_neg() } else { value })
 }
 
 #[cfg(test)]
@@ -267,9 +263,7 @@ mod tests {
 
     #[test]
     fn every_form_is_read_back() {
-        let ids = (0..64)
-            .map(|shift| 1_u64 << shift)
-            .flat_map(|bit| [bit - 1, bit, !bit]);
+        let ids = (0..64).map(|shift| 1_u64 << shift).flat_map(|bit| [bit - 1, bit, !bit]);
         for id in ids {
             for form in [
                 JobIdForm::Dec,

@@ -103,18 +103,12 @@ pub struct Session {
 
 /// Returns the operation called `name`.
 pub fn match_op(name: &str) -> Option<MatchOp> {
-    MatchOp::all()
-        .into_iter()
-        .find(|(known, _)| *known == name)
-        .map(|(_, op)| op)
+    MatchOp::all().into_iter().find(|(known, _)| *known == name).map(|(_, op)| op)
 }
 
 /// Returns the name of an operation.
 pub fn match_op_name(op: MatchOp) -> &'static str {
-    MatchOp::all()
-        .into_iter()
-        .find(|(_, known)| *known == op)
-        .map_or("", |(name, _)| name)
+    MatchOp::all().into_iter().find(|(_, known)| *known == op).map_or("", |(name, _)| name)
 }
 
 impl Session {
@@ -207,9 +201,7 @@ impl Session {
         if older {
             self.engine.set_disowned(job, true)?;
         }
-        let outcome = self
-            .engine
-            .match_jobspec(op, &jobspec, job, now, &mut self.writer);
+        let outcome = self.engine.match_jobspec(op, &jobspec, job, now, &mut self.writer);
         if older && self.engine.job(job).is_none() {
             self.engine.set_disowned(job, false)?;
         }
@@ -236,22 +228,12 @@ impl Session {
     }
 
     fn record(&mut self, job: JobId, state: JobState, at: i64) {
-        self.jobs.insert(
-            job,
-            JobInfo {
-                state,
-                at,
-                source: String::new(),
-                overhead: 0.0,
-            },
-        );
+        self.jobs.insert(job, JobInfo { state, at, source: String::new(), overhead: 0.0 });
     }
 
     /// Returns whether a job holds something.
     pub fn is_live(&self, job: JobId) -> bool {
-        self.jobs
-            .get(&job)
-            .is_some_and(|info| info.state != JobState::Canceled)
+        self.jobs.get(&job).is_some_and(|info| info.state != JobState::Canceled)
     }
 
     /// Holds for `job` what an R in `format` says, for `duration` seconds from second `at`, and
@@ -274,16 +256,11 @@ impl Session {
             return Err(Error::JobExists(job));
         }
         let booking = jgf::read_booking(self.engine.graph(), r, format)?;
-        self.engine
-            .update(job, &booking, at, duration, false, &mut self.writer)?;
+        self.engine.update(job, &booking, at, duration, false, &mut self.writer)?;
         // What is held does not depend on whether it can be written.
         let _ = self.writer.emit(out);
         // The caller's word for it is not what decides, but the time.
-        let state = if at == 0 {
-            JobState::Allocated
-        } else {
-            JobState::Reserved
-        };
+        let state = if at == 0 { JobState::Allocated } else { JobState::Reserved };
         self.record(job, state, at);
         Ok(())
     }
@@ -300,11 +277,7 @@ impl Session {
     /// [`Error::UnknownJob`].
     pub fn cancel(&mut self, job: JobId) -> Result<(), Error> {
         let live = |info: &&mut JobInfo| info.state != JobState::Canceled;
-        let info = self
-            .jobs
-            .get_mut(&job)
-            .filter(live)
-            .ok_or(Error::UnknownJob(job))?;
+        let info = self.jobs.get_mut(&job).filter(live).ok_or(Error::UnknownJob(job))?;
         self.engine.cancel(job)?;
         info.state = JobState::Canceled;
         Ok(())
@@ -346,8 +319,7 @@ impl Session {
             seconds,
         };
         let mut wanted = |found: &engine::Found<'_>| criteria.matches(found);
-        self.engine
-            .find(&mut wanted, &options, &mut self.writer.for_find())?;
+        self.engine.find(&mut wanted, &options, &mut self.writer.for_find())?;
         self.writer.emit_find(out)?;
         Ok(())
     }
@@ -359,8 +331,7 @@ impl Session {
     /// [`Error::Format`], [`Error::Engine`].
     pub fn attach(&mut self, subgraph: &str) -> Result<(), Error> {
         let options = &self.load;
-        self.engine
-            .grow(|graph| jgf::attach(graph, subgraph, options).map_err(Error::from))
+        self.engine.grow(|graph| jgf::attach(graph, subgraph, options).map_err(Error::from))
     }
 
     /// Removes the subtree at a path.
