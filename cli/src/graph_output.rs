@@ -1,4 +1,4 @@
-//! The resource graph as a picture or as GraphML.
+//! The resource graph as a picture or as `GraphML`.
 
 use std::fs;
 use std::io;
@@ -11,7 +11,7 @@ use fluxion::Session;
 pub enum GraphFormat {
     /// AT&T Graphviz dot.
     Dot,
-    /// GraphML.
+    /// `GraphML`.
     GraphMl,
 }
 
@@ -45,11 +45,7 @@ pub fn write_graph(session: &Session, basename: &str, format: GraphFormat) -> io
         GraphFormat::Dot => {
             let dominant = session.engine().options().subsystems.first();
             let dominant = dominant.and_then(|name| graph.subsystem_id(name));
-            jgf::write_dot(
-                graph,
-                dominant.unwrap_or(engine::Graph::CONTAINMENT),
-                &mut text,
-            );
+            jgf::write_dot(graph, dominant.unwrap_or(engine::Graph::CONTAINMENT), &mut text);
         }
         GraphFormat::GraphMl => jgf::write_graphml(graph, &mut text),
     }

@@ -48,9 +48,7 @@ pub fn read_lines(lines: Lines, mut run: impl FnMut(&str) -> io::Result<Flow>) -
 fn edit_lines(prompt: &str, run: &mut dyn FnMut(&str) -> io::Result<Flow>) -> io::Result<()> {
     let mut editor: Editor<CommandHelper, DefaultHistory> =
         Editor::new().map_err(io::Error::other)?;
-    editor.set_helper(Some(CommandHelper {
-        files: FilenameCompleter::new(),
-    }));
+    editor.set_helper(Some(CommandHelper { files: FilenameCompleter::new() }));
     loop {
         match editor.readline(prompt) {
             Ok(line) => {
@@ -89,10 +87,7 @@ impl Completer for CommandHelper {
         let fitting: Vec<Pair> = choices
             .into_iter()
             .filter(|choice| choice.starts_with(begun))
-            .map(|choice| Pair {
-                display: choice.to_owned(),
-                replacement: format!("{choice} "),
-            })
+            .map(|choice| Pair { display: choice.to_owned(), replacement: format!("{choice} ") })
             .collect();
         if fitting.is_empty() && !words.is_empty() {
             return self.files.complete(line, pos, context);

@@ -13,6 +13,8 @@ use crate::command;
 pub enum Flow {
     /// It reads the next one.
     Continue,
+    /// It reads the next one, though this one could not be done. What is wrong was told.
+    Failed,
     /// It ends.
     Quit,
 }
@@ -41,18 +43,8 @@ pub struct Shell {
 impl Shell {
     /// Makes a shell whose matches go to standard output.
     pub fn new(session: Session, tell_elapsed: bool) -> Self {
-        let timing = Timing {
-            min: f64::MAX,
-            max: 0.0,
-            sum: 0.0,
-        };
-        Self {
-            session,
-            test_output: None,
-            tell_elapsed,
-            timing,
-            text: String::new(),
-        }
+        let timing = Timing { min: f64::MAX, max: 0.0, sum: 0.0 };
+        Self { session, test_output: None, tell_elapsed, timing, text: String::new() }
     }
 
     /// Lets matches go to a file, which is emptied.

@@ -1,9 +1,6 @@
 //! Fluxion's `resource-query`: reads a resource graph and matches jobspecs against it.
-#![allow(
-    clippy::print_stdout,
-    clippy::print_stderr,
-    reason = "printing is what the tool does"
-)]
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "printing is what the tool does")]
+#![allow(clippy::doc_markdown, reason = "help texts are shown as they stand")]
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -12,17 +9,13 @@ use std::time::Instant;
 
 use clap::Parser;
 use cli::{GraphFormat, Lines, Shell, read_lines, write_graph};
-use fluxion::{LoadFormat, MatchFormat, Session, SessionOptions, Traverser};
+use fluxion::{Error, LoadFormat, MatchFormat, Session, SessionOptions, Traverser};
 
 /// Read a resource graph, match jobspecs against it and keep what jobs hold.
 ///
 /// Commands come from standard input, one a line; `help` lists them.
 #[derive(Debug, Parser)]
-#[command(
-    name = "resource-query",
-    infer_long_args = true,
-    args_override_self = true
-)]
+#[command(name = "resource-query", infer_long_args = true, args_override_self = true)]
 struct Args {
     /// File with the resource graph
     #[arg(short = 'L', long, value_name = "FILE", default_value = "conf/default")]
@@ -101,23 +94,22 @@ fn run(args: &Args) -> Result<(), String> {
     }
     let text = std::fs::read_to_string(path).map_err(|error| format!("{load_file}: {error}"))?;
     let start = Instant::now();
-    let session =
-        Session::open(&text, &options).map_err(|error| format!("{load_file}: {error}"))?;
+    let session = Session::open(&text, &options).map_err(|error| match &error {
+        // These are about options, not about the file.
+        Error::Policy(_) | Error::Matcher(_) | Error::Engine(engine::Error::FilterSpec { .. }) => {
+            error.to_string()
+        }
+        _ => format!("{load_file}: {error}"),
+    })?;
     drop(text);
     if args.elapse_time {
         tell_graph(&session, start.elapsed().as_secs_f64());
     }
     let mut shell = Shell::new(session, args.elapse_time);
     if let Some(file) = &args.test_output {
-        shell
-            .set_test_output(Path::new(file))
-            .map_err(|error| format!("{file}: {error}"))?;
+        shell.set_test_output(Path::new(file)).map_err(|error| format!("{file}: {error}"))?;
     }
-    let lines = if args.disable_prompt {
-        Lines::Plain
-    } else {
-        Lines::Prompt("resource-query> ")
-    };
+    let lines = if args.disable_prompt { Lines::Plain } else { Lines::Prompt("resource-query> ") };
     read_lines(lines, |line| shell.run(line)).map_err(|error| error.to_string())?;
     shell.flush().map_err(|error| error.to_string())?;
     if let Some(basename) = &args.graph_output {
@@ -147,11 +139,8 @@ fn session_options(args: &Args) -> Result<SessionOptions, String> {
         ..SessionOptions::default()
     };
     let given = |lists: &[String]| -> Option<String> {
-        let lists: Vec<&str> = lists
-            .iter()
-            .map(String::as_str)
-            .filter(|list| !list.trim().is_empty())
-            .collect();
+        let lists: Vec<&str> =
+            lists.iter().map(String::as_str).filter(|list| !list.trim().is_empty()).collect();
         (!lists.is_empty()).then(|| lists.join(","))
     };
     options.load.allowlist = given(&args.load_allowlist).map(|types| format!("cluster,{types}"));
@@ -169,11 +158,7 @@ fn tell_graph(session: &Session, seconds: f64) {
     for vertex in graph.vertices() {
         types.insert(graph.kind(vertex));
         names.insert(graph.name(vertex));
-        paths.extend(
-            graph
-                .subsystems()
-                .filter_map(|subsystem| graph.path(subsystem, vertex)),
-        );
+        paths.extend(graph.subsystems().filter_map(|subsystem| graph.path(subsystem, vertex)));
         *ranks.entry(graph.rank(vertex)).or_default() += 1;
     }
     println!("INFO: Graph Load Time: {seconds}");

@@ -1,5 +1,6 @@
 //! Commands that tell and change nothing.
 
+use std::fmt::Write as _;
 use std::io;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -17,18 +18,20 @@ pub(super) fn run_find(shell: &mut Shell, words: &[&str]) -> io::Result<Flow> {
         return Ok(malformed());
     }
     let criteria = criteria.join(" ");
-    let now = SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .map_or(0, |now| now.as_secs());
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_secs());
     let seconds = [i64::try_from(now).unwrap_or(i64::MAX), 0];
     let mut text = String::new();
     match shell.session.find(&criteria, &seconds, &mut text) {
         Ok(()) => {
             text.push_str(RULE);
-            text.push_str(&format!("INFO: EXPRESSION=\"{criteria}\"\n{RULE}"));
+            // Writing to a string cannot fail.
+            let _ = write!(text, "INFO: EXPRESSION=\"{criteria}\"\n{RULE}");
             shell.answer(&text)?;
         }
-        Err(error) => eprintln!("ERROR: {error}"),
+        Err(error) => {
+            eprintln!("ERROR: {error}");
+            return Ok(Flow::Failed);
+        }
     }
     Ok(Flow::Continue)
 }
@@ -40,27 +43,24 @@ pub(super) fn run_get_property(shell: &mut Shell, words: &[&str]) -> io::Result<
     let vertices = shell.session.vertices_at(path);
     let graph = shell.session.engine().graph();
     let mut text = String::new();
+    let mut flow = Flow::Continue;
     if vertices.is_empty() {
         text = format!("Could not find path {path} in resource graph.\n");
+        flow = Flow::Failed;
     }
     for vertex in vertices {
-        match graph
-            .properties(vertex)
-            .filter(|properties| !properties.is_empty())
-        {
-            Some(properties) => {
-                for (key, value) in properties {
-                    text.push_str(&format!("{key}={value}\n"));
-                }
-            }
-            None => text.push_str(&format!(
-                "No properties were found for {path} (vtx's uniq_id={}).\n",
-                graph.uniq_id(vertex)
-            )),
+        let properties = graph.properties(vertex).filter(|properties| !properties.is_empty());
+        for (key, value) in properties.into_iter().flatten() {
+            let _ = writeln!(text, "{key}={value}");
+        }
+        if properties.is_none() {
+            let uniq_id = graph.uniq_id(vertex);
+            let _ =
+                writeln!(text, "No properties were found for {path} (vtx's uniq_id={uniq_id}).");
         }
     }
     shell.answer(&text)?;
-    Ok(Flow::Continue)
+    Ok(flow)
 }
 
 pub(super) fn run_get_status(shell: &mut Shell, words: &[&str]) -> io::Result<Flow> {
@@ -70,39 +70,29 @@ pub(super) fn run_get_status(shell: &mut Shell, words: &[&str]) -> io::Result<Fl
     let vertices = shell.session.vertices_at(path);
     let graph = shell.session.engine().graph();
     let mut text = String::new();
+    let mut flow = Flow::Continue;
     if vertices.is_empty() {
         text = format!("Could not find path {path} in resource graph.\n");
+        flow = Flow::Failed;
     }
     for vertex in vertices {
         let status = match graph.status(vertex) {
             Status::Up => "up",
             Status::Down => "down",
         };
-        text.push_str(&format!("{path} is {status}\n"));
+        let _ = writeln!(text, "{path} is {status}");
     }
     shell.answer(&text)?;
-    Ok(Flow::Continue)
+    Ok(flow)
 }
 
 fn describe(job: JobId, info: &JobInfo) -> String {
-    let JobInfo {
-        state,
-        at,
-        source,
-        overhead,
-    } = info;
-    format!(
-        "INFO: {job}, {}, {at}, {source}, {overhead:.6}\n",
-        state.name()
-    )
+    let JobInfo { state, at, source, overhead } = info;
+    format!("INFO: {job}, {}, {at}, {source}, {overhead:.6}\n", state.name())
 }
 
 pub(super) fn run_list(shell: &mut Shell, _: &[&str]) -> io::Result<Flow> {
-    let text: String = shell
-        .session
-        .jobs()
-        .map(|(job, info)| describe(job, info))
-        .collect();
+    let text: String = shell.session.jobs().map(|(job, info)| describe(job, info)).collect();
     shell::write_stdout(&text)?;
     Ok(Flow::Continue)
 }
@@ -114,7 +104,10 @@ pub(super) fn run_info(shell: &mut Shell, words: &[&str]) -> io::Result<Flow> {
     let job = job_id(job);
     match shell.session.job(job) {
         Ok(info) => shell::write_stdout(&describe(job, info))?,
-        Err(error) => eprintln!("ERROR: {error}"),
+        Err(error) => {
+            eprintln!("ERROR: {error}");
+            return Ok(Flow::Failed);
+        }
     }
     Ok(Flow::Continue)
 }
@@ -123,11 +116,7 @@ pub(super) fn run_stat(shell: &mut Shell, words: &[&str]) -> io::Result<Flow> {
     let [_] = words else { return Ok(malformed()) };
     let n = shell.session.jobs().len();
     let timing = shell.timing;
-    let (min, mean) = if n == 0 {
-        (0.0, 0.0)
-    } else {
-        (timing.min, timing.sum / n as f64)
-    };
+    let (min, mean) = if n == 0 { (0.0, 0.0) } else { (timing.min, timing.sum / n as f64) };
     shell::write_stdout(&format!(
         "INFO: Num. of Jobs Matched: {n}\nINFO: Min. Match Time: {min}\n\
          INFO: Max. Match Time: {}\nINFO: Avg. Match Time: {mean}\n",
@@ -140,10 +129,12 @@ pub(super) fn run_cat(_: &mut Shell, words: &[&str]) -> io::Result<Flow> {
     let [_, path] = words else {
         return Ok(malformed());
     };
-    let mut text = read_text(path).unwrap_or_default();
+    let read = read_text(path);
+    let flow = if read.is_some() { Flow::Continue } else { Flow::Failed };
+    let mut text = read.unwrap_or_default();
     if !text.is_empty() && !text.ends_with('\n') {
         text.push('\n');
     }
     shell::write_stdout(&format!("{text}INFO: Jobspec in {path}\n"))?;
-    Ok(Flow::Continue)
+    Ok(flow)
 }

@@ -14,10 +14,10 @@ pub(super) fn run_match(shell: &mut Shell, words: &[&str]) -> io::Result<Flow> {
     let [_, op, path] = words else {
         return Ok(malformed());
     };
-    if let Some(op) = known_op(op) {
-        match_file(shell, op, path)?;
-    }
-    Ok(Flow::Continue)
+    let Some(op) = known_op(op) else {
+        return Ok(Flow::Failed);
+    };
+    Ok(match_file(shell, op, path)?.flow())
 }
 
 pub(super) fn run_multi_match(shell: &mut Shell, words: &[&str]) -> io::Result<Flow> {
@@ -28,14 +28,19 @@ pub(super) fn run_multi_match(shell: &mut Shell, words: &[&str]) -> io::Result<F
         return Ok(malformed());
     }
     let Some(op) = known_op(op) else {
-        return Ok(Flow::Continue);
+        return Ok(Flow::Failed);
     };
+    let mut flow = Flow::Continue;
     for path in paths {
-        if !match_file(shell, op, path)? {
+        let matched = match_file(shell, op, path)?;
+        if matched.flow() == Flow::Failed {
+            flow = Flow::Failed;
+        }
+        if !matches!(matched, Matched::Yes | Matched::Unread) {
             break;
         }
     }
-    Ok(Flow::Continue)
+    Ok(flow)
 }
 
 fn known_op(name: &str) -> Option<MatchOp> {
@@ -46,10 +51,30 @@ fn known_op(name: &str) -> Option<MatchOp> {
     op
 }
 
-/// Matches the jobspec in a file. Returns whether to go on with the next one.
-fn match_file(shell: &mut Shell, op: MatchOp, path: &str) -> io::Result<bool> {
+/// How the match of a jobspec went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Matched {
+    Yes,
+    No,
+    /// The file cannot be read.
+    Unread,
+    /// The jobspec cannot be matched.
+    Fault,
+}
+
+impl Matched {
+    fn flow(self) -> Flow {
+        match self {
+            Self::Yes | Self::No => Flow::Continue,
+            Self::Unread | Self::Fault => Flow::Failed,
+        }
+    }
+}
+
+/// Matches the jobspec in a file.
+fn match_file(shell: &mut Shell, op: MatchOp, path: &str) -> io::Result<Matched> {
     let Some(jobspec) = read_text(path) else {
-        return Ok(true);
+        return Ok(Matched::Unread);
     };
     let mut text = std::mem::take(&mut shell.text);
     text.clear();
@@ -61,6 +86,7 @@ fn match_file(shell: &mut Shell, op: MatchOp, path: &str) -> io::Result<bool> {
     if let Err(error) = &outcome {
         eprintln!("ERROR: {error}");
     }
+    let refused = if outcome.is_err() { Matched::Fault } else { Matched::No };
     let never = match &outcome {
         Ok(Outcome::Unsatisfiable) | Err(Error::Emit(jgf::EmitError::NoEdges)) => true,
         Err(Error::Engine(engine::Error::Unreachable { last })) => *last,
@@ -68,15 +94,14 @@ fn match_file(shell: &mut Shell, op: MatchOp, path: &str) -> io::Result<bool> {
     };
     if op == MatchOp::Satisfiability {
         // Another error is no proof that there could be nothing.
-        let word = if never {
-            "Unsatisfiable"
-        } else {
-            "Satisfiable"
-        };
+        let word = if never { "Unsatisfiable" } else { "Satisfiable" };
         shell.answer(&format!("{RULE}INFO: {word} request\n{RULE}"))?;
         tell_elapsed(shell, elapsed)?;
         tell_visits(shell)?;
-        return Ok(matches!(outcome, Ok(Outcome::Satisfiable)));
+        return Ok(match outcome {
+            Ok(Outcome::Satisfiable) => Matched::Yes,
+            _ => refused,
+        });
     }
     let (mode, at) = match outcome {
         Ok(Outcome::Allocated) => ("ALLOCATED", 0),
@@ -84,7 +109,7 @@ fn match_file(shell: &mut Shell, op: MatchOp, path: &str) -> io::Result<bool> {
         Ok(Outcome::Matched { at }) => ("MATCHED", at),
         _ => {
             tell_refusal(shell, job, never, elapsed)?;
-            return Ok(false);
+            return Ok(refused);
         }
     };
     tell_match(shell, job, mode, at, elapsed)?;
@@ -94,7 +119,7 @@ fn match_file(shell: &mut Shell, op: MatchOp, path: &str) -> io::Result<bool> {
         shell.timing.max = shell.timing.max.max(elapsed);
         shell.timing.sum += elapsed;
     }
-    Ok(true)
+    Ok(Matched::Yes)
 }
 
 fn tell_match(shell: &mut Shell, job: JobId, mode: &str, at: i64, elapsed: f64) -> io::Result<()> {
@@ -136,10 +161,7 @@ fn tell_elapsed(shell: &Shell, elapsed: f64) -> io::Result<()> {
 
 fn tell_visits(shell: &Shell) -> io::Result<()> {
     if shell.tell_elapsed {
-        let engine::Stats {
-            preorder,
-            postorder,
-        } = shell.session.engine().stats();
+        let engine::Stats { preorder, postorder } = shell.session.engine().stats();
         shell::write_stdout(&format!(
             "INFO: PREORDER VISIT COUNT={preorder}\nINFO: POSTORDER VISIT COUNT={postorder}\n"
         ))?;
@@ -154,7 +176,7 @@ pub(super) fn run_update(shell: &mut Shell, words: &[&str]) -> io::Result<Flow> 
     // Both words mean the same: the start decides which it is.
     if !matches!(*kind, "allocate" | "reserve") {
         eprintln!("ERROR: unknown subcmd {kind}");
-        return Ok(Flow::Continue);
+        return Ok(Flow::Failed);
     }
     let format = match *reader {
         "jgf" => LoadFormat::Jgf,
@@ -162,40 +184,40 @@ pub(super) fn run_update(shell: &mut Shell, words: &[&str]) -> io::Result<Flow> 
         "rv1exec" => LoadFormat::Rv1exec,
         _ => {
             eprintln!("ERROR: unsupported reader {reader}");
-            return Ok(Flow::Continue);
+            return Ok(Flow::Failed);
         }
     };
     let Some(r) = read_text(path) else {
-        return Ok(Flow::Continue);
+        return Ok(Flow::Failed);
     };
     let job = job_id(job);
     if shell.session.is_live(job) {
         eprintln!("ERROR: existing job {job}");
-        return Ok(Flow::Continue);
+        return Ok(Flow::Failed);
     }
     let (at, duration) = (leading_integer(at), leading_integer(duration));
     if at < 0 || duration == 0 {
         eprintln!("ERROR: invalid time ({at}, {duration})");
-        return Ok(Flow::Continue);
+        return Ok(Flow::Failed);
     }
     let mut text = String::new();
     let start = Instant::now();
-    let result = shell
-        .session
-        .update(&r, format, job, at, duration, &mut text);
+    let result = shell.session.update(&r, format, job, at, duration, &mut text);
     let elapsed = start.elapsed().as_secs_f64();
     shell.answer(&text)?;
-    match result {
+    let flow = match result {
         Ok(()) => {
             let mode = if at == 0 { "ALLOCATED" } else { "RESERVED" };
             tell_match(shell, job, mode, at, elapsed)?;
             shell.session.annotate(job, path, elapsed);
+            Flow::Continue
         }
         Err(error) => {
             eprintln!("ERROR: {error}");
             tell_refusal(shell, job, false, elapsed)?;
+            Flow::Failed
         }
-    }
+    };
     shell.session.set_last_job(job);
-    Ok(Flow::Continue)
+    Ok(flow)
 }

@@ -155,23 +155,17 @@ const COMMANDS: [Command; 18] = [
 
 /// Returns the command called `name`, in full or abbreviated.
 pub(crate) fn find(name: &str) -> Option<&'static Command> {
-    COMMANDS
-        .iter()
-        .find(|command| command.name == name || command.abbreviation == name)
+    COMMANDS.iter().find(|command| command.name == name || command.abbreviation == name)
 }
 
 /// Returns what may come after `words`; nothing where a file name is due.
 pub(crate) fn completions(words: &[&str]) -> Vec<&'static str> {
-    let canonical = words
-        .first()
-        .and_then(|name| find(name))
-        .map(|command| command.name);
+    let canonical = words.first().and_then(|name| find(name)).map(|command| command.name);
     match (canonical, words.len()) {
         (_, 0) => COMMANDS.iter().map(|command| command.name).collect(),
-        (Some("match" | "multi-match"), 1) => engine::MatchOp::all()
-            .iter()
-            .map(|(name, _)| *name)
-            .collect(),
+        (Some("match" | "multi-match"), 1) => {
+            engine::MatchOp::all().iter().map(|(name, _)| *name).collect()
+        }
         (Some("update"), 1) => vec!["allocate", "reserve"],
         (Some("update"), 2) => vec!["jgf", "jgf_shorthand", "rv1exec"],
         (Some("partial-cancel"), 2) => vec!["jgf", "rv1exec"],
@@ -197,29 +191,18 @@ pub(crate) fn completions(words: &[&str]) -> Vec<&'static str> {
 }
 
 fn run_help(_: &mut Shell, words: &[&str]) -> io::Result<Flow> {
-    let wanted = if let [_, name] = words {
-        Some(*name)
-    } else {
-        None
-    };
+    let wanted = if let [_, name] = words { Some(*name) } else { None };
     let mut found = false;
     for command in &COMMANDS {
-        let Command {
-            name,
-            abbreviation,
-            usage,
-            summary,
-            ..
-        } = command;
+        let Command { name, abbreviation, usage, summary, .. } = command;
         if wanted.is_none_or(|wanted| wanted == *name || wanted == *abbreviation) {
-            shell::write_stdout(&format!(
-                "INFO: {name} ({abbreviation}) {usage} -- {summary}\n"
-            ))?;
+            shell::write_stdout(&format!("INFO: {name} ({abbreviation}) {usage} -- {summary}\n"))?;
             found = true;
         }
     }
     if let (false, Some(wanted)) = (found, wanted) {
         shell::write_stdout(&format!("ERROR: unknown command: {wanted}\n"))?;
+        return Ok(Flow::Failed);
     }
     Ok(Flow::Continue)
 }
@@ -230,7 +213,7 @@ pub(crate) const RULE: &str = "INFO: =============================\n";
 /// Says on standard error that a command has the wrong number of words.
 pub(crate) fn malformed() -> Flow {
     eprintln!("ERROR: malformed command");
-    Flow::Continue
+    Flow::Failed
 }
 
 /// Reads a number at the start of `text` as C's `strtoll` does: 0 where there is none, the nearest
