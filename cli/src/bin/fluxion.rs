@@ -1,3 +1,7 @@
 //! The matcher for people.
 
-fn main() {}
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    cli::run_fluxion(std::env::args_os())
+}
