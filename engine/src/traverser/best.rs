@@ -9,13 +9,13 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
 use super::Failure;
 use super::demand::{Demand, Request};
 use super::dfs::{Above, Mark, Search, Selection, wants_exclusive};
-use super::evals::{Member, NO_CHOICE};
+use super::evals::{Member, NO_CHOICE, Runs};
 use super::floors::Floors;
 use crate::graph::Tree;
 use crate::planner::Plan;
@@ -56,8 +56,10 @@ impl Reaches {
     ) -> Option<Self> {
         let order = policy.preferences();
         let one_way = order.children == order.slot_members
-            && order.children == order.top
-            && order.top != Preference::DescendingRuns;
+            && order.children != Preference::DescendingRuns
+            && (order.top == order.children
+                || (order.top == Preference::DescendingRuns
+                    && order.children == Preference::Descending));
         if policy.scoring() != Scoring::ById || !one_way || policy.first_match() || tree.shared {
             return None;
         }
@@ -138,6 +140,13 @@ struct Unsuited;
 /// The vertices of a slot and their score.
 struct Filled {
     score: i64,
+    members: SmallVec<[Member; 4]>,
+}
+
+/// A vertex that fits, or the vertices of a slot.
+struct Found {
+    score: i64,
+    count: i64,
     members: SmallVec<[Member; 4]>,
 }
 
@@ -233,55 +242,111 @@ impl<'a> Search<'a> {
             }
             return Ok(Some(self.selection(&chosen, needs, exclusive)));
         }
-        let mut hunt =
-            Hunt { reaches, list, request, heap: BinaryHeap::new(), streams: Vec::new(), n: 0 };
-        hunt.push(0, i64::MIN, Item::Subtree(above));
-        let most = i64::from(request.most);
-        let (mut chosen, mut total) = (Vec::new(), 0_i64);
-        // Where each candidate's members end, and the total up to there.
-        let mut ends: Vec<(usize, i64)> = Vec::new();
-        while total < most {
-            let Some(Entry { rank: Reverse((key, pos, _)), item }) = hunt.heap.pop() else {
-                break;
-            };
-            match item {
-                Item::Subtree(above) => {
-                    let best = self.open(&mut hunt, pos, above)?;
-                    if best > key {
-                        self.floor.insert(pos, best);
-                    }
-                }
-                Item::Vertex(above) => {
-                    let from = self.parts.tree.slots[pos as usize].parent;
-                    if let Some(member) = self.try_vertex(pos, from, list, request, above)? {
-                        total = total.saturating_add(member.count);
-                        chosen.push(member);
-                        ends.push((chosen.len(), total));
-                    } else {
-                        self.floor.insert(pos, i64::MAX);
-                    }
-                }
-                Item::Slot(filled, stream) => {
-                    total += 1;
-                    chosen.extend(filled.members);
-                    ends.push((chosen.len(), total));
-                    self.push_slot(&mut hunt, stream)?;
-                }
+        let mut hunt = Hunt::new(reaches, list, request);
+        let found = if self.preferences.top == Preference::DescendingRuns {
+            self.find_run(&mut hunt, above)?
+        } else {
+            let mut found = Vec::new();
+            let mut total = 0;
+            hunt.push(0, i64::MIN, Item::Subtree(above));
+            while total < i64::from(request.most)
+                && let Some(candidate) = self.next_candidate(&mut hunt)?
+            {
+                total += candidate.count;
+                found.push(candidate);
             }
-        }
+            found
+        };
+        let total: i64 = found.iter().map(|candidate| candidate.count).sum();
         let count =
             i64::from(request.count.largest_at_most(u32::try_from(total).unwrap_or(u32::MAX)));
         if count == 0 {
             return Ok(None);
         }
-        let enough = ends.iter().find(|(_, total)| *total >= count);
-        chosen.truncate(enough.map_or(chosen.len(), |(end, _)| *end));
+        let mut chosen = Vec::new();
+        let mut left = count;
+        for candidate in found {
+            if left <= 0 {
+                break;
+            }
+            left -= candidate.count;
+            chosen.extend(candidate.members);
+        }
         let mut marks = self.marks_of(&chosen);
         self.mark_way(&chosen, &mut marks);
         Ok(Some(Selection {
             marks: sorted(marks),
             root: Mark { pos: 0, from: 0, needs: 1, exclusive },
         }))
+    }
+
+    /// Returns the next candidate, in the order of the hunt.
+    fn next_candidate(&mut self, hunt: &mut Hunt<'_>) -> Result<Option<Found>, Unsuited> {
+        while let Some(Entry { rank: Reverse((key, pos, _)), item }) = hunt.heap.pop() {
+            match item {
+                Item::Subtree(above) => {
+                    let best = self.open(hunt, pos, above)?;
+                    if best > key {
+                        self.floor.insert(pos, best);
+                    }
+                }
+                Item::Vertex(above) => {
+                    let from = self.parts.tree.slots[pos as usize].parent;
+                    if let Some(member) =
+                        self.try_vertex(pos, from, hunt.list, hunt.request, above)?
+                    {
+                        let score = self.score(pos, above.score);
+                        let members = SmallVec::from_iter([member]);
+                        return Ok(Some(Found { score, count: member.count, members }));
+                    }
+                    self.floor.insert(pos, i64::MAX);
+                }
+                Item::Slot(Filled { score, members }, stream) => {
+                    self.push_slot(hunt, stream)?;
+                    return Ok(Some(Found { score, count: 1, members }));
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// Finds candidates for an order by runs: the highest score by a search for it, the candidates
+    /// in discovery order from there on until the first of them, as many as can be of use, are in
+    /// the run of the highest score. If that does not come about these are all there are, and they
+    /// are put in order.
+    fn find_run(&mut self, hunt: &mut Hunt<'_>, above: Above) -> Result<Vec<Found>, Unsuited> {
+        hunt.push(0, i64::MIN, Item::Subtree(above));
+        let Some(Found { score: highest, .. }) = self.next_candidate(hunt)? else {
+            return Ok(Vec::new());
+        };
+        *hunt = Hunt { by_discovery: true, ..Hunt::new(hunt.reaches, hunt.list, hunt.request) };
+        hunt.push(0, i64::MIN, Item::Subtree(above));
+        let (mut found, mut n_in_run, mut total) = (Vec::<Found>::new(), 0, 0);
+        let mut lowest = highest;
+        let mut below: FxHashSet<i64> = FxHashSet::default();
+        while let Some(candidate) = self.next_candidate(hunt)? {
+            if candidate.score < lowest {
+                below.insert(candidate.score);
+                while lowest.checked_sub(1).is_some_and(|next| below.remove(&next)) {
+                    lowest -= 1;
+                }
+            }
+            found.push(candidate);
+            while let Some(candidate) = found.get(n_in_run)
+                && candidate.score >= lowest
+            {
+                total += candidate.count;
+                n_in_run += 1;
+            }
+            if total >= i64::from(hunt.request.most) {
+                found.truncate(n_in_run);
+                return Ok(found);
+            }
+        }
+        let mut runs = Runs::default();
+        runs.add(found.iter().map(|candidate| candidate.score));
+        found.sort_by_cached_key(|candidate| Reverse(runs.start(candidate.score)));
+        Ok(found)
     }
 
     fn selection(&self, chosen: &[Member], needs: i64, exclusive: bool) -> Selection {
@@ -340,7 +405,7 @@ impl<'a> Search<'a> {
         let mut best = NOTHING;
         if hunt.request.kind == Graph::SLOT && self.can_make(pos, hunt.request) {
             let below = Above { pristine: false, exclusive: true, ..below };
-            let stream = self.slot_stream(pos, hunt.request, below)?;
+            let stream = self.slot_stream(pos, hunt.request, below, !hunt.by_discovery)?;
             hunt.streams.push(stream);
             best = self.push_slot(hunt, hunt.streams.len() - 1)?.unwrap_or(NOTHING);
         } else {
@@ -418,7 +483,7 @@ impl<'a> Search<'a> {
                 return Ok(None); // what stands beside a slot is not looked for
             }
             let below = Above { exclusive: true, ..below };
-            let mut stream = self.slot_stream(pos, slot, below)?;
+            let mut stream = self.slot_stream(pos, slot, below, true)?;
             let mut ends = Vec::new();
             while ends.len() < slot.most as usize {
                 let Some(filled) = self.next_slot(&mut stream, slot)? else {
@@ -504,13 +569,20 @@ impl<'a> Search<'a> {
         pos: u32,
         slot: &Request,
         above: Above,
+        sorted: bool,
     ) -> Result<SlotStream, Unsuited> {
         let cursors = slot.with.iter().map(|member| self.cursor(pos, member.kind)).collect();
         let mut stream = SlotStream { pos, above, cursors, all: None };
         let fixed = slot.with.iter().all(|member| member.count.is_fixed());
         // Slots of equal numbers of vertices come in the order of their scores.
         if !fixed || !self.parts.tree.slots[pos as usize].uniform {
-            stream.all = Some(self.all_slots(&mut stream, slot)?.into_iter());
+            let mut all = self.all_slots(&mut stream, slot)?;
+            match self.preferences.children {
+                _ if !sorted => {}
+                Preference::Ascending => all.sort_by_key(|filled| filled.score),
+                _ => all.sort_by_key(|filled| Reverse(filled.score)),
+            }
+            stream.all = Some(all.into_iter());
         }
         Ok(stream)
     }
@@ -543,7 +615,7 @@ impl<'a> Search<'a> {
         Ok((!filled.members.is_empty()).then_some(filled))
     }
 
-    /// Makes all slots and sorts them.
+    /// Makes all slots.
     fn all_slots(
         &mut self,
         stream: &mut SlotStream,
@@ -582,10 +654,6 @@ impl<'a> Search<'a> {
             }
             slots.push(filled);
         }
-        match self.preferences.children {
-            Preference::Ascending => slots.sort_by_key(|filled| filled.score),
-            _ => slots.sort_by_key(|filled| Reverse(filled.score)),
-        }
         Ok(slots)
     }
 
@@ -595,7 +663,7 @@ impl<'a> Search<'a> {
             return Ok(None);
         };
         let (pos, score) = (hunt.streams[stream].pos, filled.score);
-        let key = self.key(score);
+        let key = hunt.key(self, score);
         hunt.n += 1;
         hunt.heap
             .push(Entry { rank: Reverse((key, pos, hunt.n)), item: Item::Slot(filled, stream) });
@@ -610,14 +678,6 @@ impl<'a> Search<'a> {
             above,
             properties: None,
         })
-    }
-
-    /// Turns a score into one of which less is better.
-    fn key(&self, score: i64) -> i64 {
-        match self.preferences.top {
-            Preference::Ascending => score,
-            _ => score.saturating_neg(),
-        }
     }
 }
 
@@ -655,9 +715,25 @@ struct Hunt<'r> {
     heap: BinaryHeap<Entry>,
     streams: Vec<SlotStream>,
     n: u32,
+    /// Whether what is found first comes first, whatever its score.
+    by_discovery: bool,
 }
 
-impl Hunt<'_> {
+impl<'r> Hunt<'r> {
+    fn new(reaches: &'r Reaches, list: &'r [Request], request: &'r Request) -> Self {
+        let (heap, streams) = (BinaryHeap::new(), Vec::new());
+        Self { reaches, list, request, heap, streams, n: 0, by_discovery: false }
+    }
+
+    /// Turns a score into a key of which less is better.
+    fn key(&self, search: &Search<'_>, score: i64) -> i64 {
+        match search.preferences.top {
+            _ if self.by_discovery => 0,
+            Preference::Ascending => score,
+            _ => score.saturating_neg(),
+        }
+    }
+
     fn push(&mut self, pos: u32, key: i64, item: Item) {
         self.n += 1;
         self.heap.push(Entry { rank: Reverse((key, pos, self.n)), item });
@@ -672,12 +748,13 @@ impl Hunt<'_> {
             return None;
         }
         if kind == self.request.kind {
-            let key = search.key(search.score(child, above.score));
+            let key = self.key(search, search.score(child, above.score));
             self.push(child, key, Item::Vertex(above));
             return Some(key);
         }
-        let best = search.key(self.best_below(search, child, above.score)?);
-        let key = floor.map_or(best, |floor| floor.max(best));
+        let best = self.key(search, self.best_below(search, child, above.score)?);
+        let known = floor.filter(|_| !self.by_discovery);
+        let key = known.map_or(best, |floor| floor.max(best));
         self.push(child, key, Item::Subtree(above));
         Some(key)
     }

@@ -173,7 +173,7 @@ pub(crate) struct Runs {
 }
 
 impl Runs {
-    fn add(&mut self, scores: impl Iterator<Item = i64>) {
+    pub(crate) fn add(&mut self, scores: impl Iterator<Item = i64>) {
         self.scores.extend(scores);
         self.scores.sort_unstable();
         self.scores.dedup();
@@ -188,7 +188,7 @@ impl Runs {
     }
 
     /// Returns the first score of the run that `score` is in.
-    fn start(&self, score: i64) -> i64 {
+    pub(crate) fn start(&self, score: i64) -> i64 {
         let next = self.starts.partition_point(|&start| start <= score);
         self.starts[next.saturating_sub(1)]
     }
