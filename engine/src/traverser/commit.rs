@@ -4,6 +4,7 @@
 //! vertex would hold, so that a failure leaves everything as it was.
 
 use rustc_hash::FxHashMap;
+use smallvec::{SmallVec, smallvec};
 
 use super::{Mark, Parts};
 use crate::planner::Interval;
@@ -21,6 +22,9 @@ pub(crate) enum Taking {
     Nothing,
 }
 
+/// Amounts by column of [`Walk::kinds`].
+pub(crate) type Sums = SmallVec<[i64; 4]>;
+
 /// What one vertex is to hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Hold {
@@ -32,7 +36,7 @@ pub(crate) struct Hold {
     /// Whether the walk came here, so that the job is known from the root on.
     pub(crate) tagged: bool,
     /// What is taken below, by column of [`Walk::kinds`]; `None` when nothing of it is tracked.
-    pub(crate) sums: Option<Vec<i64>>,
+    pub(crate) sums: Option<Sums>,
     /// How many lanes there is room in before the first one in which there is not. What is taken
     /// below is then counted in those alone, and never taken out again.
     pub(crate) overfull: Option<usize>,
@@ -63,7 +67,7 @@ struct Passed {
     /// Whether something is held there or below.
     held: bool,
     /// What is taken there and below of tracked types; `None` when nothing is tracked.
-    sums: Option<Vec<i64>>,
+    sums: Option<Sums>,
 }
 
 /// How a walk comes to a vertex.
@@ -205,7 +209,7 @@ impl<'a, 'v> Walk<'a, 'v> {
         if let Some(column) = self.kinds.iter().position(|known| *known == kind) {
             let taken = if exclusive { size } else { size.saturating_sub(needs) };
             let n = self.kinds.len();
-            let sum = &mut sums.get_or_insert_with(|| vec![0; n])[column];
+            let sum = &mut sums.get_or_insert_with(|| smallvec![0; n])[column];
             *sum = sum.saturating_add(taken);
         }
         Ok(Passed { held: true, sums })
@@ -292,7 +296,7 @@ struct Below {
     inherited: bool,
     exclusive: bool,
     held: bool,
-    sums: Option<Vec<i64>>,
+    sums: Option<Sums>,
 }
 
 /// Returns the marks without the first one if that is at `pos`.
