@@ -3,6 +3,11 @@
 //! A [`Session`] is a resource graph with jobs on it: load one, match jobspecs, cancel jobs, look
 //! things up. What the parts underneath do is found in `jobspec`, `engine`, `policies` and `jgf`.
 
+/// The examples of the project's introduction, which are tested with those of this package.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+struct Readme;
+
 mod criteria;
 mod error;
 mod job_id;
