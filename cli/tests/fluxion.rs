@@ -94,8 +94,8 @@ fn matches_are_told_to_machines() {
         "match bad/negative-count.yaml jobspecs/gpu.yaml --graph graphs/tiny.json --json",
         "",
         r#"
-{"jobspec":"bad/negative-count.yaml","outcome":"error","error":{"message":"expected a number, or a mapping with `min`, found `-1`","file":"bad/negative-count.yaml","line":4,"column":12,"key":"/resources/0/count","expected":"a number, or a mapping with `min`"}}
-! error: expected a number, or a mapping with `min`, found `-1`
+{"jobspec":"bad/negative-count.yaml","outcome":"error","error":{"message":"expected a number up to 4294967295, or a mapping with `min`, found `-1`","file":"bad/negative-count.yaml","line":4,"column":12,"key":"/resources/0/count","expected":"a number up to 4294967295, or a mapping with `min`"}}
+! error: expected a number up to 4294967295, or a mapping with `min`, found `-1`
 !  --> bad/negative-count.yaml:4:12
 !   |
 ! 4 |     count: -1
@@ -283,7 +283,7 @@ fn jobspecs_are_refused_with_their_place() {
         "validate bad/negative-count.yaml",
         "",
         "
-! error: expected a number, or a mapping with `min`, found `-1`
+! error: expected a number up to 4294967295, or a mapping with `min`, found `-1`
 !  --> bad/negative-count.yaml:4:12
 !   |
 ! 4 |     count: -1
@@ -294,7 +294,7 @@ fn jobspecs_are_refused_with_their_place() {
         "validate bad/overflow-count.yaml",
         "",
         "
-! error: expected a number, or a mapping with `min`, found `4294967296`
+! error: expected a number up to 4294967295, or a mapping with `min`, found `4294967296`
 !  --> bad/overflow-count.yaml:4:12
 !   |
 ! 4 |     count: 4294967296
@@ -360,7 +360,7 @@ fn jobspecs_are_refused_with_their_place() {
         "validate bad/one-line.json",
         "",
         r#"
-! error: expected a number, or a mapping with `min`, found `many`
+! error: expected a number up to 4294967295, or a mapping with `min`, found `many`
 !  --> bad/one-line.json:1:474
 !   |
 ! 1 | ... "count": 1}, {"type": "core", "count": "many"}, {"type": "core", "count": 1}, {"type": "core", "cou...

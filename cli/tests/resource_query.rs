@@ -127,7 +127,7 @@ INFO: Jobspec in jobspecs/absent.yaml
 ! ERROR: malformed command
 ! ERROR: unknown subcmd sometimes
 ! ERROR: can't open absent.yaml: No such file or directory (os error 2)
-! ERROR: 4:12 (/resources/0/count): expected a number, or a mapping with `min`, found `-1`
+! ERROR: 4:12 (/resources/0/count): expected a number up to 4294967295, or a mapping with `min`, found `-1`
 ! ERROR: resource type `gpux` is unknown to the graph
 ! ERROR: can't open jobspecs/absent.yaml: No such file or directory (os error 2)
 = 0",

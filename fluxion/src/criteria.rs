@@ -656,8 +656,8 @@ mod tests {
 
     #[test]
     fn vertices_are_found() {
-        let engine = engine();
-        let find = |text: &str| {
+        let mut engine = engine();
+        let mut find = |text: &str| {
             let criteria = Criteria::parse(text).unwrap();
             let mut names = BTreeSet::new();
             let mut wanted = |found: &Found<'_>| {

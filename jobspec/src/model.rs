@@ -474,7 +474,7 @@ impl Reader<'_> {
     }
 
     fn count(&mut self, node: &Node<'_>, path: &Path<'_>) -> Result<Count, Error> {
-        const EXPECTED: &str = "a number, or a mapping with `min`";
+        const EXPECTED: &str = "a number up to 4294967295, or a mapping with `min`";
         match &node.kind {
             Kind::Scalar(text, _) => {
                 if let Some(n) = raw::unsigned(text) {
@@ -505,7 +505,7 @@ impl Reader<'_> {
         let number = |node: &Node<'_>, key| {
             node.scalar()
                 .and_then(raw::unsigned)
-                .ok_or_else(|| unexpected(node, "a positive number", &Path::Key(path, key)))
+                .ok_or_else(|| unexpected(node, "a number up to 4294967295", &Path::Key(path, key)))
         };
         let min = number(fields.required(0, "min", path)?, "min")?;
         let max_given = max.map(|node| number(node, "max")).transpose()?;
@@ -527,7 +527,7 @@ impl Reader<'_> {
                     .and_then(raw::signed)
                     .and_then(|number| u32::try_from(number).ok())
                     .ok_or_else(|| {
-                        unexpected(node, "a positive number", &Path::Key(path, "operand"))
+                        unexpected(node, "a number up to 2147483647", &Path::Key(path, "operand"))
                     })
             })
             .transpose()?;
@@ -1116,7 +1116,7 @@ attributes: {system: {constraints: {properties: [ssd]}}}
             (
                 "{\"version\": 1, \"resources\": [{\"type\": \"a\", \"count\": 1, \
                  \"with\": [{\"type\": \"b\", \"count\": \"x\"}]}], \"tasks\": [], \"attributes\": null}",
-                "1:88 (/resources/0/with/0/count): expected a number, or a mapping with `min`, found `x`",
+                "1:88 (/resources/0/with/0/count): expected a number up to 4294967295, or a mapping with `min`, found `x`",
             ),
             ("{\"version\": 1, \"version\": 1}", "1:16 (/version): key `version` is given twice"),
             ("{\"version\": 1, \"resources\": [}", "1:30: expected a value"),

@@ -483,12 +483,16 @@ mod tests {
         }
     }
 
+    fn index(second: i64) -> usize {
+        usize::try_from(second).expect("seconds are not negative")
+    }
+
     /// An array with one amount per second.
     fn naive(spans: &[(i64, i64, i64)]) -> Vec<i64> {
         let mut amounts = vec![0; 64];
         for &(start, end, amount) in spans {
             for second in start..end {
-                amounts[second as usize] += amount;
+                amounts[index(second)] += amount;
             }
         }
         amounts
@@ -508,16 +512,16 @@ mod tests {
         let mut events: Vec<i64> = spans.iter().flat_map(|span| [span.0, span.1]).collect();
         events.sort_unstable();
         (0..60).all(|start| {
-            let at = timeline.amount_at(start, 2) == amounts[start as usize];
+            let at = timeline.amount_at(start, 2) == amounts[index(start)];
             let windows = [1, 2, 5, 20].iter().all(|&duration| {
                 let end = (start + duration).min(64);
-                let most = amounts[start as usize..end as usize].iter().max();
+                let most = amounts[index(start)..index(end)].iter().max();
                 Some(&timeline.max_during(start, start + duration, 2)) == most
             });
             let fits = [(1, 0), (3, 2), (9, 4)].iter().all(|&(duration, most)| {
                 let fit = events.iter().copied().find(|&event| {
-                    let end = (event + duration).min(64) as usize;
-                    event >= start && amounts[event as usize..end].iter().all(|&a| a <= most)
+                    let end = index((event + duration).min(64));
+                    event >= start && amounts[index(event)..end].iter().all(|&a| a <= most)
                 });
                 timeline.first_fit(start, duration, most) == fit
             });
