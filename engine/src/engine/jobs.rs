@@ -358,6 +358,14 @@ impl Engine {
         }
     }
 
+    /// Returns the jobs that hold a vertex because they hold a whole subtree it is in.
+    pub(super) fn holders_of_subtree(&self, pos: u32) -> Vec<JobId> {
+        let plans = std::iter::once(pos).chain(self.tree.ancestors(pos));
+        let plans = plans.filter_map(|above| self.plan(above)).filter(|plan| plan.has_subtree());
+        let subtrees = plans.flat_map(|plan| plan.held().iter().filter(|(_, held)| held.subtree));
+        subtrees.map(|(&job, _)| job).collect()
+    }
+
     /// Writes out at `pos` what a job holds there because it holds a subtree further up.
     pub(super) fn materialize(&mut self, pos: u32, job: JobId) {
         let whole = |pos: &u32| self.held(*pos, job).is_some_and(|held| held.subtree);
@@ -421,15 +429,7 @@ impl Engine {
         let mut amounts = Amounts::new();
         let mut jobs = BTreeSet::new();
         for &pos in positions {
-            let above: Vec<JobId> = std::iter::once(pos)
-                .chain(self.tree.ancestors(pos))
-                .filter_map(|above| self.plan(above))
-                .filter(|plan| plan.has_subtree())
-                .flat_map(|plan| {
-                    plan.held().iter().filter(|(_, held)| held.subtree).map(|(&job, _)| job)
-                })
-                .collect();
-            for job in above {
+            for job in self.holders_of_subtree(pos) {
                 self.materialize(pos, job);
             }
             let kind = self.tree.slots[pos as usize].kind;

@@ -21,8 +21,22 @@ impl Engine {
     ) -> Result<(), E> {
         let mut graph = self.graph.clone();
         edit(&mut graph)?;
+        self.write_out_above_new(&graph);
         self.replace_graph(graph)?;
         Ok(())
+    }
+
+    /// Writes out what holds a whole subtree that grows: what is new in it is not held.
+    fn write_out_above_new(&mut self, graph: &Graph) {
+        for pos in (0..self.tree.len()).filter_map(|pos| u32::try_from(pos).ok()) {
+            let vertex = self.tree.slots[pos as usize].vertex;
+            let n_before = self.tree.children(pos).len();
+            if n_before > 0 && graph.children(vertex, self.tree.subsystem).len() > n_before {
+                for job in self.holders_of_subtree(pos) {
+                    self.materialize(pos, job);
+                }
+            }
+        }
     }
 
     /// Removes the subtree at `path` from the dominant subsystem. What jobs hold there is gone with
