@@ -16,7 +16,7 @@ use super::Failure;
 use super::demand::{Demand, Request};
 use super::dfs::{Above, Mark, Search, Selection, wants_exclusive};
 use super::evals::{Member, NO_CHOICE, Runs};
-use super::floors::Floors;
+use super::floors::{Floor, Floors};
 use crate::graph::Tree;
 use crate::planner::Plan;
 use crate::policy::{Candidate, MatchPolicy, Preference, Scoring};
@@ -115,6 +115,13 @@ impl Reaches {
         Some(Self { rows, row_of, sizes, distinct })
     }
 
+    /// Returns whether what slots are made of has size 1. Otherwise a slot can score better when
+    /// less is free, since it then consists of other vertices or of more of them.
+    fn units_alone(&self, request: &Request) -> bool {
+        request.kind != Graph::SLOT
+            || request.with.iter().all(|member| self.sizes[member.kind.index()] == (1, 1))
+    }
+
     /// Returns where the scores of vertices of type `kind` strictly below `pos` lie.
     fn below(&self, pos: u32, kind: TypeId) -> Option<Reach> {
         let row = self.rows.get(self.row_of[pos as usize] as usize)?;
@@ -200,10 +207,13 @@ impl<'a> Search<'a> {
         }
         let visits = self.visits;
         let list = &demand.resources;
-        self.floor = floors.take(list, &self.aim);
+        let steady = is_steady(list) && reaches.units_alone(request);
+        self.floor = if steady { floors.take(list, &self.aim) } else { Floor::default() };
         let found = self.select_best(reaches, list, request);
         let floor = std::mem::take(&mut self.floor);
-        floors.keep(list, &self.aim, floor);
+        if steady {
+            floors.keep(list, &self.aim, floor);
+        }
         match found {
             Ok(Some(selection)) => Some(Ok(selection)),
             Ok(None) => {
@@ -808,5 +818,14 @@ fn is_regular(list: &[Request]) -> bool {
             && (request.kind != Graph::SLOT
                 || request.with.iter().all(|member| member.kind != Graph::SLOT))
             && is_regular(&request.with)
+    })
+}
+
+/// Returns whether what is free can only be of more use than less of it. It is not where slots may
+/// have more or less in them: of less they are made smaller, and so there can be more of them.
+fn is_steady(list: &[Request]) -> bool {
+    list.iter().all(|request| {
+        (request.kind != Graph::SLOT || request.with.iter().all(|member| member.count.is_fixed()))
+            && is_steady(&request.with)
     })
 }

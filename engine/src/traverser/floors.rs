@@ -1,6 +1,6 @@
 //! How good the best is that is left in a subtree, remembered from search to search.
 //!
-//! What is held only ever makes the best worse, so what a search found out stays true for the same
+//! Where what is held only ever makes the best worse, what a search found out stays true for the same
 //! request and the same span until something is given back.
 
 use jobspec::Constraint;
