@@ -205,7 +205,7 @@ impl<'a> Search<'a> {
         if !suited {
             return None;
         }
-        let visits = self.visits;
+        let (visits, failure) = (self.visits, self.failure);
         let list = &demand.resources;
         let steady = is_steady(list) && reaches.units_alone(request);
         self.floor = if steady { floors.take(list, &self.aim) } else { Floor::default() };
@@ -221,8 +221,7 @@ impl<'a> Search<'a> {
                 Some(Err(self.failure))
             }
             Err(Unsuited) => {
-                self.visits = visits;
-                self.failure = Failure::Nothing;
+                (self.visits, self.failure) = (visits, failure);
                 None
             }
         }
