@@ -14,5 +14,5 @@ mod subcommand;
 
 pub use graph_output::{GraphFormat, write_graph};
 pub use repl::{Lines, read_lines};
-pub use shell::{Flow, Shell};
+pub use shell::{Flow, Shell, write_stdout};
 pub use subcommand::run_fluxion;

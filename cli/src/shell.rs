@@ -95,13 +95,21 @@ impl Shell {
         if let Some(file) = &mut self.test_output {
             file.flush()?;
         }
-        io::stdout().flush()
+        unless_closed(io::stdout().flush())
     }
 }
 
 /// Writes to standard output. Nobody reading any more is no error.
-pub(crate) fn write_stdout(text: &str) -> io::Result<()> {
-    match io::stdout().write_all(text.as_bytes()) {
+///
+/// # Errors
+///
+/// When it cannot be written for another reason.
+pub fn write_stdout(text: &str) -> io::Result<()> {
+    unless_closed(io::stdout().write_all(text.as_bytes()))
+}
+
+fn unless_closed(result: io::Result<()>) -> io::Result<()> {
+    match result {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         result => result,
     }

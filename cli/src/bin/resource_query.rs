@@ -1,14 +1,15 @@
 //! Fluxion's `resource-query`: reads a resource graph and matches jobspecs against it.
-#![allow(clippy::print_stdout, clippy::print_stderr, reason = "printing is what the tool does")]
+#![allow(clippy::print_stderr, reason = "printing is what the tool does")]
 #![allow(clippy::doc_markdown, reason = "help texts are shown as they stand")]
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::Instant;
 
 use clap::Parser;
-use cli::{GraphFormat, Lines, Shell, read_lines, write_graph};
+use cli::{GraphFormat, Lines, Shell, read_lines, write_graph, write_stdout};
 use fluxion::{Error, LoadFormat, MatchFormat, Session, SessionOptions, Traverser};
 
 /// Read a resource graph, match jobspecs against it and keep what jobs hold.
@@ -103,7 +104,8 @@ fn run(args: &Args) -> Result<(), String> {
     })?;
     drop(text);
     if args.elapse_time {
-        tell_graph(&session, start.elapsed().as_secs_f64());
+        let text = describe_graph(&session, start.elapsed().as_secs_f64());
+        write_stdout(&text).map_err(|error| error.to_string())?;
     }
     let mut shell = Shell::new(session, args.elapse_time);
     if let Some(file) = &args.test_output {
@@ -150,8 +152,8 @@ fn session_options(args: &Args) -> Result<SessionOptions, String> {
     Ok(options)
 }
 
-/// Tells how long the graph took to load and what is in it.
-fn tell_graph(session: &Session, seconds: f64) {
+/// Returns how long the graph took to load and what is in it.
+fn describe_graph(session: &Session, seconds: f64) -> String {
     let graph = session.engine().graph();
     let (mut types, mut names, mut paths) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
     let mut ranks: BTreeMap<i64, usize> = BTreeMap::new();
@@ -161,13 +163,18 @@ fn tell_graph(session: &Session, seconds: f64) {
         paths.extend(graph.subsystems().filter_map(|subsystem| graph.path(subsystem, vertex)));
         *ranks.entry(graph.rank(vertex)).or_default() += 1;
     }
-    println!("INFO: Graph Load Time: {seconds}");
-    println!("INFO: Vertex Count: {}", graph.n_vertices());
-    println!("INFO: Edge Count: {}", graph.n_edges());
-    println!("INFO: by_type Key-Value Pairs: {}", types.len());
-    println!("INFO: by_name Key-Value Pairs: {}", names.len());
-    println!("INFO: by_path Key-Value Pairs: {}", paths.len());
+    let mut text = format!(
+        "INFO: Graph Load Time: {seconds}\nINFO: Vertex Count: {}\nINFO: Edge Count: {}\n\
+         INFO: by_type Key-Value Pairs: {}\nINFO: by_name Key-Value Pairs: {}\n\
+         INFO: by_path Key-Value Pairs: {}\n",
+        graph.n_vertices(),
+        graph.n_edges(),
+        types.len(),
+        names.len(),
+        paths.len(),
+    );
     for (rank, n) in ranks {
-        println!("INFO: number of vertices with rank {rank}: {n}");
+        let _ = writeln!(text, "INFO: number of vertices with rank {rank}: {n}");
     }
+    text
 }
