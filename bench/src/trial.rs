@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use fluxion::{JobId, LoadFormat, MatchFormat, MatchOp, Outcome, Session, SessionOptions};
+use fluxion::{JobId, LoadFormat, MatchOp, Outcome, Session, SessionOptions};
 
 use crate::inputs::{ALL_FILTERS, Dice, Job, Machine};
 
@@ -28,11 +28,6 @@ impl Trial {
     /// Opens a machine.
     pub fn new(machine: Machine, policy: &str) -> Self {
         Self::open(&machine.grug(), &options(policy))
-    }
-
-    /// Opens a machine whose matches are written in a format.
-    pub fn with_format(machine: Machine, policy: &str, match_format: MatchFormat) -> Self {
-        Self::open(&machine.grug(), &SessionOptions { match_format, ..options(policy) })
     }
 
     /// Opens a graph.
