@@ -1,0 +1,183 @@
+//! Laws of what jobs hold.
+
+use std::collections::BTreeMap;
+
+use engine::{Engine, JobId, MatchOp, Options, Traverser};
+use quickcheck::TestResult;
+use testkit::{Answer, Emitted, FilterSpec, GraphRecipe, History, Operation, Reply, check, engine};
+
+type Law = fn(GraphRecipe, History, FilterSpec) -> TestResult;
+
+fn options(filters: FilterSpec, traverser: Traverser) -> Options {
+    Options { filters: filters.as_str().to_owned(), traverser, ..Options::default() }
+}
+
+/// Checks `law` under every policy and both traversers.
+fn under_all(
+    graph: &GraphRecipe,
+    filters: FilterSpec,
+    policies: impl Fn(&str) -> bool,
+    law: impl Fn(&dyn Fn() -> Engine) -> Result<(), String>,
+) -> TestResult {
+    for policy in policies::names().filter(|policy| policies(policy)) {
+        for traverser in [Traverser::Simple, Traverser::Flexible] {
+            let fresh = || engine(graph, policy, options(filters, traverser));
+            if let Err(fault) = law(&fresh) {
+                return TestResult::error(format!("{policy}, {traverser:?}: {fault}"));
+            }
+        }
+    }
+    TestResult::passed()
+}
+
+/// Trying has an effect on the policies that stop at the first match: it changes the order in
+/// which they look. See `docs/deviations.md`.
+fn forgets_tries(policy: &str) -> bool {
+    policies::policy(policy).is_ok_and(|policy| !policy.first_match())
+}
+
+fn first_difference(given: &[Answer], expected: &[Answer]) -> Result<(), String> {
+    match given.iter().zip(expected).find(|(given, expected)| given != expected) {
+        Some((given, expected)) => Err(format!("{given:?}\nrather than\n{expected:?}")),
+        None => Ok(()),
+    }
+}
+
+/// Checks that what live jobs hold fits, at every second at which one of them starts.
+fn fits(engine: &Engine, held: &BTreeMap<JobId, Emitted>) -> Result<(), String> {
+    for (_, emitted) in held.iter() {
+        let Some((second, _)) = emitted.times else {
+            return Err("a job has no times".to_owned());
+        };
+        let mut used: BTreeMap<_, (u64, u32, bool)> = BTreeMap::new();
+        for emitted in held.values() {
+            if emitted.times.is_none_or(|(start, end)| second < start || end <= second) {
+                continue;
+            }
+            for taken in &emitted.vertices {
+                let (needs, users, exclusive) = used.entry(taken.vertex).or_default();
+                *needs += if taken.exclusive { taken.needs } else { 0 };
+                *users += 1;
+                *exclusive |= taken.exclusive;
+            }
+        }
+        for (vertex, (needs, users, exclusive)) in used {
+            let path = engine.graph().path(engine::Graph::CONTAINMENT, vertex).unwrap_or_default();
+            let size = engine.graph().size(vertex);
+            if needs > size {
+                return Err(format!("{needs} of {size} of {path} are held at second {second}"));
+            }
+            if exclusive && users > 1 {
+                return Err(format!("{path} is exclusive to {users} jobs at second {second}"));
+            }
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn nothing_is_given_out_twice() {
+    fn law(graph: GraphRecipe, history: History, filters: FilterSpec) -> TestResult {
+        under_all(
+            &graph,
+            filters,
+            |_| true,
+            |fresh| {
+                let mut engine = fresh();
+                let mut held = BTreeMap::new();
+                for answer in history.run(&mut engine) {
+                    if let Some(job) = answer.taker() {
+                        held.insert(job, answer.emitted);
+                    } else if let Ok(Reply::Cancelled(job)) = answer.reply {
+                        held.remove(&job);
+                    }
+                    fits(&engine, &held)?;
+                }
+                Ok(())
+            },
+        )
+    }
+    check(60, law as Law);
+}
+
+#[test]
+fn a_cancel_of_all_jobs_leaves_the_engine_as_new() {
+    fn law(graph: GraphRecipe, history: History, filters: FilterSpec) -> TestResult {
+        under_all(&graph, filters, forgets_tries, |fresh| {
+            let mut used = fresh();
+            history.run(&mut used);
+            let jobs: Vec<JobId> = used.jobs().map(|(job, _)| job).collect();
+            for job in jobs {
+                used.cancel(job).map_err(|error| error.to_string())?;
+            }
+            let mut new = fresh();
+            history.run_some(&mut new, |i| matches!(history.0[i], Operation::SetStatus(..)));
+            first_difference(&history.run(&mut used), &history.run(&mut new))
+        })
+    }
+    check(40, law as Law);
+}
+
+#[test]
+fn asking_without_allocating_changes_nothing() {
+    fn law(graph: GraphRecipe, history: History, filters: FilterSpec) -> TestResult {
+        under_all(&graph, filters, forgets_tries, |fresh| {
+            let expected = history.run_some(&mut fresh(), |i| !history.0[i].only_asks());
+            let given = history.run(&mut fresh());
+            let told = |i: &usize| expected[*i].is_some();
+            let given: Vec<Answer> =
+                (0..given.len()).filter(told).map(|i| given[i].clone()).collect();
+            first_difference(&given, &expected.into_iter().flatten().collect::<Vec<_>>())
+        })
+    }
+    check(40, law as Law);
+}
+
+#[test]
+fn what_is_asked_twice_is_answered_twice_alike() {
+    fn law(graph: GraphRecipe, history: History, filters: FilterSpec) -> TestResult {
+        under_all(&graph, filters, forgets_tries, |fresh| {
+            let mut engine = fresh();
+            let mut now = 0;
+            for (i, operation) in history.0.iter().enumerate() {
+                let job = JobId(i as u64 + 1);
+                if let Operation::Match { op, wait, request } = operation {
+                    now += i64::from(*wait);
+                    let asked = match op {
+                        MatchOp::Allocate => MatchOp::WithoutAllocating,
+                        MatchOp::AllocateOrelseReserve => MatchOp::WithoutAllocatingFuture,
+                        _ => *op,
+                    };
+                    let ask = Operation::Match { op: asked, wait: 0, request: request.clone() };
+                    if !asked.allocates() {
+                        let once = ask.run(&mut engine, job, now);
+                        let twice = ask.run(&mut engine, job, now);
+                        first_difference(&[twice], &[once])?;
+                    }
+                }
+                operation.run(&mut engine, job, now);
+            }
+            Ok(())
+        })
+    }
+    check(20, law as Law);
+}
+
+#[test]
+fn what_is_refused_changes_nothing() {
+    fn law(graph: GraphRecipe, history: History, filters: FilterSpec) -> TestResult {
+        under_all(
+            &graph,
+            filters,
+            |_| true,
+            |fresh| {
+                let given = history.run(&mut fresh());
+                let expected = history.run_some(&mut fresh(), |i| !given[i].is_refusal());
+                let given: Vec<Answer> =
+                    given.into_iter().filter(|answer| !answer.is_refusal()).collect();
+                first_difference(&given, &expected.into_iter().flatten().collect::<Vec<_>>())
+            },
+        )
+    }
+    check(40, law as Law);
+}
