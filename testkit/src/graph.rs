@@ -52,13 +52,22 @@ impl VertexRecipe {
         1 + self.below.iter().map(Self::n_vertices).sum::<usize>()
     }
 
+    fn has(&self, kind: &str) -> bool {
+        self.kind == kind || self.below.iter().any(|child| child.has(kind))
+    }
+
+    fn raise(&mut self) {
+        self.status = Status::Up;
+        self.below.iter_mut().for_each(Self::raise);
+    }
+
     fn pools(g: &mut Gen) -> Vec<Self> {
         let mut pools = Vec::new();
         let cores = if one_in(g, 4) { &[2, 4][..] } else { &[1] };
         let gpus = if one_in(g, 4) { &[1, 2][..] } else { &[1] };
         let memories = if one_in(g, 2) { &[2, 2, 8][..] } else { &[4] };
-        for (kind, most, sizes) in [("core", 5, cores), ("gpu", 3, gpus), ("memory", 4, memories)] {
-            let n = below(g, most);
+        for (kind, most, sizes) in [("core", 4, cores), ("gpu", 2, gpus), ("memory", 3, memories)] {
+            let n = if one_in(g, 8) { 0 } else { 1 + below(g, most) };
             for id in ids(g, n) {
                 let size = pick(g, sizes);
                 let status = status(g, 16);
@@ -70,7 +79,7 @@ impl VertexRecipe {
 
     fn node(g: &mut Gen, id: i64, with_sockets: bool) -> Self {
         let mut node = Self { status: status(g, 10), ..Self::new("node", id) };
-        node.properties.extend(PROPERTIES.iter().filter(|_| one_in(g, 3)));
+        node.properties.extend(PROPERTIES.iter().filter(|_| one_in(g, 2)));
         if with_sockets {
             let n = 1 + below(g, 2);
             for id in ids(g, n) {
@@ -88,7 +97,7 @@ impl VertexRecipe {
     }
 
     fn nodes(g: &mut Gen, with_sockets: bool) -> Vec<Self> {
-        let n = 1 + below(g, 3);
+        let n = 1 + below(g, 4);
         let ids = ids(g, n);
         let mut nodes: Vec<Self> =
             ids.into_iter().map(|id| Self::node(g, id, with_sockets)).collect();
@@ -154,6 +163,11 @@ fn status(g: &mut Gen, one_of: usize) -> Status {
 }
 
 impl GraphRecipe {
+    /// Returns whether there is a vertex of type `kind`.
+    pub fn has(&self, kind: &str) -> bool {
+        self.root.has(kind)
+    }
+
     /// Builds the graph. Vertices have the ids of a depth-first walk.
     ///
     /// # Panics
@@ -216,6 +230,9 @@ impl Arbitrary for GraphRecipe {
             }
         } else {
             root.below = VertexRecipe::nodes(g, with_sockets);
+        }
+        if !one_in(g, 3) {
+            root.raise();
         }
         Self { root, falling: one_in(g, 4) }
     }

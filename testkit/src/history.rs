@@ -225,7 +225,7 @@ impl Arbitrary for Operation {
             n => {
                 let any = pick(g, &MatchOp::all()).1;
                 let op = if n < 6 { MatchOp::AllocateOrelseReserve } else { any };
-                let wait = pick(g, &[0, 0, 0, 1, 5, 10, 30]);
+                let wait = pick(g, &[0, 0, 0, 1, 2, 5, 30]);
                 Self::Match { op, wait, request: Request::arbitrary(g) }
             }
         }
@@ -264,7 +264,7 @@ impl Arbitrary for History {
         let mut operations: Vec<Operation> = (0..n).map(|_| Operation::arbitrary(g)).collect();
         // Asking for the same again fills the machine.
         for i in 1..operations.len() {
-            if one_in(g, 3)
+            if one_in(g, 2)
                 && let Operation::Match { request: before, .. } = operations[i - 1].clone()
                 && let Operation::Match { request, .. } = &mut operations[i]
             {

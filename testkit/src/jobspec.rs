@@ -6,7 +6,7 @@ use jobspec::{Dialect, Jobspec};
 use quickcheck::{Arbitrary, Gen};
 
 use crate::graph::PROPERTIES;
-use crate::{below, one_in, pick};
+use crate::{GraphRecipe, below, one_in, pick};
 
 /// How many of a resource.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -55,6 +55,12 @@ pub struct Request {
 }
 
 impl Request {
+    /// Takes out levels that `graph` does not have, and puts sockets below nodes where it has them.
+    pub fn suit(&mut self, graph: &GraphRecipe) {
+        let resources = std::mem::take(&mut self.resources);
+        self.resources = ResourceRequest::suited(resources, graph);
+    }
+
     /// Returns the jobspec.
     ///
     /// # Panics
@@ -67,7 +73,10 @@ impl Request {
 
 impl Amount {
     fn arbitrary(g: &mut Gen, most: u32) -> Self {
-        let mut min = 1 + u32::try_from(below(g, most as usize)).unwrap_or(0);
+        // Little is asked for more often than much.
+        let most = if one_in(g, 3) { 1 } else { most as usize };
+        let mut min =
+            if one_in(g, 16) { 9 } else { 1 + u32::try_from(below(g, most)).unwrap_or(0) };
         let range = one_in(g, 4).then(|| {
             let (operator, operand) = pick(g, &[('+', 1), ('+', 2), ('*', 2), ('^', 2)]);
             min = min.max(Self::least(operator));
@@ -114,7 +123,7 @@ impl ResourceRequest {
     /// Returns several types that stand side by side, or one.
     fn pools(g: &mut Gen) -> Vec<Self> {
         let mut pools = Vec::new();
-        for (kind, most, of) in [("core", 4, 1), ("gpu", 2, 3), ("memory", 6, 3)] {
+        for (kind, most, of) in [("core", 3, 1), ("gpu", 1, 4), ("memory", 4, 4)] {
             if one_in(g, of) {
                 pools.push(Self::arbitrary(g, kind, most));
             }
@@ -127,13 +136,13 @@ impl ResourceRequest {
             _ => {}
         }
         if pools.is_empty() {
-            pools.push(Self::arbitrary(g, "memory", 6));
+            pools.push(Self::arbitrary(g, "memory", 4));
         }
         pools
     }
 
     fn slot(g: &mut Gen, with: Vec<Self>) -> Self {
-        Self { with, ..Self::arbitrary(g, "slot", 3) }
+        Self { with, ..Self::arbitrary(g, "slot", 2) }
     }
 
     fn above(g: &mut Gen, kind: &'static str, with: Vec<Self>) -> Self {
@@ -163,6 +172,30 @@ impl ResourceRequest {
         let counts = self.count.shrunk().into_iter();
         shrunk.extend(counts.map(|count| Self { count, ..self.clone() }));
         shrunk
+    }
+
+    fn suited(requests: Vec<Self>, graph: &GraphRecipe) -> Vec<Self> {
+        let mut suited = Vec::new();
+        for mut request in requests {
+            request.with = Self::suited(request.with, graph);
+            if request.kind == "node" && !request.with.is_empty() && graph.has("socket") {
+                let above = |kind| request.with.iter().any(|below| below.is_above(kind));
+                if !above("socket") {
+                    let with = std::mem::take(&mut request.with);
+                    request.with = vec![Self { with, ..Self::new("socket") }];
+                }
+            }
+            if ["rack", "socket"].contains(&request.kind) && !graph.has(request.kind) {
+                suited.extend(request.with);
+            } else {
+                suited.push(request);
+            }
+        }
+        suited
+    }
+
+    fn is_above(&self, kind: &str) -> bool {
+        self.kind == kind || self.with.iter().any(|below| below.is_above(kind))
     }
 
     fn has_slot(&self) -> bool {
@@ -239,8 +272,8 @@ impl Arbitrary for Request {
                 }
             }
         };
-        let duration = pick(g, &[0, 1, 5, 10, 10, 20, 60]);
-        let constraint = one_in(g, 5).then(|| Condition::arbitrary(g, 2));
+        let duration = pick(g, &[0, 1, 5, 10, 10, 20, 60, 60]);
+        let constraint = one_in(g, 8).then(|| Condition::arbitrary(g, 2));
         Self { resources, duration, constraint }
     }
 

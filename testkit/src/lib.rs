@@ -12,40 +12,20 @@ mod filters;
 mod graph;
 mod history;
 mod jobspec;
+mod property;
+mod scenario;
 
 pub use filters::FilterSpec;
 pub use graph::{GraphRecipe, VertexRecipe};
 pub use history::{Answer, Emitted, EmittedEdge, History, Operation, Recorder, Reply, Taken};
 pub use jobspec::{Amount, Condition, Request, ResourceRequest};
+pub use property::check;
+pub use scenario::Scenario;
 
-use quickcheck::{Gen, QuickCheck, Testable};
-
-/// Checks `property` on `cases` cases, or on as many as the environment variable
-/// `QUICKCHECK_TESTS` says, of a size at which they stay small.
-///
-/// # Panics
-///
-/// Panics with the shrunk case where the property fails.
-pub fn check(cases: u64, property: impl Testable) {
-    let runs = QuickCheck::new().rng(Gen::new(10));
-    let runs =
-        if std::env::var_os("QUICKCHECK_TESTS").is_some() { runs } else { runs.tests(cases) };
-    runs.max_tests(u64::MAX).quickcheck(property);
-}
-
-/// Returns an engine over the graph of `recipe`.
-///
-/// # Panics
-///
-/// Panics where the graph, the policy or the options are refused: recipes make none that are.
-pub fn engine(recipe: &GraphRecipe, policy: &str, options: engine::Options) -> engine::Engine {
-    let policy = policies::policy(policy).expect("the policy has a name");
-    engine::Engine::new(recipe.build(), policy, options).expect("the graph has a root")
-}
+use quickcheck::{Arbitrary as _, Gen};
 
 /// Returns a number below `bound`, or 0 where there is none.
 fn below(g: &mut Gen, bound: usize) -> usize {
-    use quickcheck::Arbitrary as _;
     usize::arbitrary(g).checked_rem(bound).unwrap_or(0)
 }
 

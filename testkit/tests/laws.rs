@@ -3,31 +3,21 @@
 use std::collections::BTreeMap;
 
 use engine::{Engine, JobId, MatchOp, Options, Traverser};
-use quickcheck::TestResult;
-use testkit::{Answer, Emitted, FilterSpec, GraphRecipe, History, Operation, Reply, check, engine};
+use testkit::{Answer, Emitted, Operation, Reply, Scenario, check};
 
-type Law = fn(GraphRecipe, History, FilterSpec) -> TestResult;
-
-fn options(filters: FilterSpec, traverser: Traverser) -> Options {
-    Options { filters: filters.as_str().to_owned(), traverser, ..Options::default() }
-}
-
-/// Checks `law` under every policy and both traversers.
+/// Checks `law` under every policy that is `wanted` and both traversers.
 fn under_all(
-    graph: &GraphRecipe,
-    filters: FilterSpec,
-    policies: impl Fn(&str) -> bool,
+    scenario: &Scenario,
+    wanted: impl Fn(&str) -> bool,
     law: impl Fn(&dyn Fn() -> Engine) -> Result<(), String>,
-) -> TestResult {
-    for policy in policies::names().filter(|policy| policies(policy)) {
+) -> Result<(), String> {
+    for policy in policies::names().filter(|policy| wanted(policy)) {
         for traverser in [Traverser::Simple, Traverser::Flexible] {
-            let fresh = || engine(graph, policy, options(filters, traverser));
-            if let Err(fault) = law(&fresh) {
-                return TestResult::error(format!("{policy}, {traverser:?}: {fault}"));
-            }
+            let fresh = || scenario.engine(policy, Options { traverser, ..Options::default() });
+            law(&fresh).map_err(|fault| format!("{policy}, {traverser:?}: {fault}"))?;
         }
     }
-    TestResult::passed()
+    Ok(())
 }
 
 /// Trying has an effect on the policies that stop at the first match: it changes the order in
@@ -45,7 +35,7 @@ fn first_difference(given: &[Answer], expected: &[Answer]) -> Result<(), String>
 
 /// Checks that what live jobs hold fits, at every second at which one of them starts.
 fn fits(engine: &Engine, held: &BTreeMap<JobId, Emitted>) -> Result<(), String> {
-    for (_, emitted) in held.iter() {
+    for emitted in held.values() {
         let Some((second, _)) = emitted.times else {
             return Err("a job has no times".to_owned());
         };
@@ -77,10 +67,10 @@ fn fits(engine: &Engine, held: &BTreeMap<JobId, Emitted>) -> Result<(), String> 
 
 #[test]
 fn nothing_is_given_out_twice() {
-    fn law(graph: GraphRecipe, history: History, filters: FilterSpec) -> TestResult {
+    fn law(scenario: &Scenario) -> Result<(), String> {
+        let history = &scenario.history;
         under_all(
-            &graph,
-            filters,
+            scenario,
             |_| true,
             |fresh| {
                 let mut engine = fresh();
@@ -97,13 +87,14 @@ fn nothing_is_given_out_twice() {
             },
         )
     }
-    check(60, law as Law);
+    check(60, law);
 }
 
 #[test]
 fn a_cancel_of_all_jobs_leaves_the_engine_as_new() {
-    fn law(graph: GraphRecipe, history: History, filters: FilterSpec) -> TestResult {
-        under_all(&graph, filters, forgets_tries, |fresh| {
+    fn law(scenario: &Scenario) -> Result<(), String> {
+        let history = &scenario.history;
+        under_all(scenario, forgets_tries, |fresh| {
             let mut used = fresh();
             history.run(&mut used);
             let jobs: Vec<JobId> = used.jobs().map(|(job, _)| job).collect();
@@ -115,13 +106,14 @@ fn a_cancel_of_all_jobs_leaves_the_engine_as_new() {
             first_difference(&history.run(&mut used), &history.run(&mut new))
         })
     }
-    check(40, law as Law);
+    check(40, law);
 }
 
 #[test]
 fn asking_without_allocating_changes_nothing() {
-    fn law(graph: GraphRecipe, history: History, filters: FilterSpec) -> TestResult {
-        under_all(&graph, filters, forgets_tries, |fresh| {
+    fn law(scenario: &Scenario) -> Result<(), String> {
+        let history = &scenario.history;
+        under_all(scenario, forgets_tries, |fresh| {
             let expected = history.run_some(&mut fresh(), |i| !history.0[i].only_asks());
             let given = history.run(&mut fresh());
             let told = |i: &usize| expected[*i].is_some();
@@ -130,13 +122,14 @@ fn asking_without_allocating_changes_nothing() {
             first_difference(&given, &expected.into_iter().flatten().collect::<Vec<_>>())
         })
     }
-    check(40, law as Law);
+    check(40, law);
 }
 
 #[test]
 fn what_is_asked_twice_is_answered_twice_alike() {
-    fn law(graph: GraphRecipe, history: History, filters: FilterSpec) -> TestResult {
-        under_all(&graph, filters, forgets_tries, |fresh| {
+    fn law(scenario: &Scenario) -> Result<(), String> {
+        let history = &scenario.history;
+        under_all(scenario, forgets_tries, |fresh| {
             let mut engine = fresh();
             let mut now = 0;
             for (i, operation) in history.0.iter().enumerate() {
@@ -160,15 +153,15 @@ fn what_is_asked_twice_is_answered_twice_alike() {
             Ok(())
         })
     }
-    check(20, law as Law);
+    check(20, law);
 }
 
 #[test]
 fn what_is_refused_changes_nothing() {
-    fn law(graph: GraphRecipe, history: History, filters: FilterSpec) -> TestResult {
+    fn law(scenario: &Scenario) -> Result<(), String> {
+        let history = &scenario.history;
         under_all(
-            &graph,
-            filters,
+            scenario,
             |_| true,
             |fresh| {
                 let given = history.run(&mut fresh());
@@ -179,5 +172,5 @@ fn what_is_refused_changes_nothing() {
             },
         )
     }
-    check(40, law as Law);
+    check(40, law);
 }

@@ -2,8 +2,7 @@
 //! oracle.
 
 use engine::{Options, Shortcuts, Traverser};
-use quickcheck::TestResult;
-use testkit::{FilterSpec, GraphRecipe, History, check, engine};
+use testkit::{Scenario, check};
 
 const EACH_ALONE: [Shortcuts; 3] = [
     Shortcuts::ALL,
@@ -12,17 +11,14 @@ const EACH_ALONE: [Shortcuts; 3] = [
 ];
 
 fn answers_are_equal(
-    graph: &GraphRecipe,
-    history: &History,
-    filters: FilterSpec,
+    scenario: &Scenario,
     traverser: Traverser,
     with: &[Shortcuts],
-) -> TestResult {
+) -> Result<(), String> {
     for policy in policies::names() {
         let answers = |shortcuts| {
-            let filters = filters.as_str().to_owned();
-            let options = Options { filters, traverser, shortcuts, ..Options::default() };
-            history.run(&mut engine(graph, policy, options))
+            let options = Options { traverser, shortcuts, ..Options::default() };
+            scenario.history.run(&mut scenario.engine(policy, options))
         };
         let expected = answers(Shortcuts::NONE);
         for &shortcuts in with {
@@ -30,7 +26,7 @@ fn answers_are_equal(
             let differ =
                 given.iter().zip(&expected).position(|(given, expected)| given != expected);
             if let Some(at) = differ {
-                return TestResult::error(format!(
+                return Err(format!(
                     "{policy}, {traverser:?}, {shortcuts:?}: the answer to operation {at} is\n\
                      {:?}\nand without shortcuts\n{:?}",
                     given[at], expected[at]
@@ -38,29 +34,20 @@ fn answers_are_equal(
             }
         }
     }
-    TestResult::passed()
+    Ok(())
 }
 
 #[test]
 fn shortcuts_never_change_an_answer() {
-    fn law(graph: GraphRecipe, history: History, filters: FilterSpec) -> TestResult {
-        answers_are_equal(&graph, &history, filters, Traverser::Simple, &EACH_ALONE[..1])
-    }
-    check(60, law as fn(GraphRecipe, History, FilterSpec) -> TestResult);
+    check(100, |scenario| answers_are_equal(scenario, Traverser::Simple, &EACH_ALONE[..1]));
 }
 
 #[test]
 fn shortcuts_never_change_an_answer_of_the_flexible_traverser() {
-    fn law(graph: GraphRecipe, history: History, filters: FilterSpec) -> TestResult {
-        answers_are_equal(&graph, &history, filters, Traverser::Flexible, &EACH_ALONE[..1])
-    }
-    check(60, law as fn(GraphRecipe, History, FilterSpec) -> TestResult);
+    check(100, |scenario| answers_are_equal(scenario, Traverser::Flexible, &EACH_ALONE[..1]));
 }
 
 #[test]
 fn no_shortcut_alone_changes_an_answer() {
-    fn law(graph: GraphRecipe, history: History, filters: FilterSpec) -> TestResult {
-        answers_are_equal(&graph, &history, filters, Traverser::Simple, &EACH_ALONE[1..])
-    }
-    check(30, law as fn(GraphRecipe, History, FilterSpec) -> TestResult);
+    check(50, |scenario| answers_are_equal(scenario, Traverser::Simple, &EACH_ALONE[1..]));
 }
