@@ -166,3 +166,80 @@ impl Aggregates {
         self.totals.get(totals as usize).map(|row| &**row)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(spec: &str) -> Result<(Filters, Graph), Error> {
+        let mut graph = Graph::new();
+        Filters::parse(spec, &mut graph).map(|filters| (filters, graph))
+    }
+
+    /// Returns the names of the types that vertices of type `anchor` track, in order.
+    fn tracked_at(spec: &str, anchor: &str) -> Vec<String> {
+        let (filters, mut graph) = parse(spec).unwrap();
+        let anchor = graph.intern_type(anchor).unwrap();
+        let tracked = filters.tracked_at(anchor);
+        tracked.into_iter().map(|kind| graph.type_name(kind).to_owned()).collect()
+    }
+
+    #[test]
+    fn what_all_track_every_type_tracks_but_itself() {
+        assert_eq!(tracked_at("ALL:core,ALL:node", "rack"), ["core", "node"]);
+        assert_eq!(tracked_at("ALL:core,ALL:node", "node"), ["core"]);
+        assert_eq!(tracked_at("ALL:node,ALL:core", "rack"), ["core", "node"]);
+    }
+
+    #[test]
+    fn what_a_type_tracks_the_others_do_not() {
+        let spec = "rack:node,rack:gpu,node:core";
+        assert_eq!(tracked_at(spec, "rack"), ["gpu", "node"]);
+        assert_eq!(tracked_at(spec, "node"), ["core"]);
+        assert!(tracked_at(spec, "cluster").is_empty());
+    }
+
+    #[test]
+    fn a_types_own_come_before_those_of_all() {
+        assert_eq!(tracked_at("rack:node,ALL:core", "rack"), ["node", "core"]);
+    }
+
+    #[test]
+    fn all_includes_what_was_named_before_or_is_named_after() {
+        for spec in ["rack:core,ALL:core", "ALL:core,rack:core", "ALL:core,ALL:core"] {
+            assert_eq!(tracked_at(spec, "rack"), ["core"], "{spec}");
+        }
+    }
+
+    #[test]
+    fn blanks_do_not_matter() {
+        let (filters, _) = parse(" ALL : core ,\track:no de").unwrap();
+        assert_eq!(filters, parse("ALL:core,rack:node").unwrap().0);
+    }
+
+    #[test]
+    fn types_become_known_by_being_named() {
+        let (filters, graph) = parse("burst:licence").unwrap();
+        let licence = graph.type_id("licence").unwrap();
+        assert!(filters.tracks(licence));
+        assert!(!filters.tracks(graph.type_id("burst").unwrap()));
+        assert_eq!(filters.kinds(), [licence]);
+    }
+
+    #[test]
+    fn faults_are_named_with_their_part() {
+        for (spec, part) in [
+            ("", ""),
+            ("core", "core"),
+            ("ALL:core,node", "node"),
+            ("ALL:core,", ""),
+            (":core", ":core"),
+            ("ALL:core,rack: ", "rack: "),
+        ] {
+            match parse(spec) {
+                Err(Error::FilterSpec { given, .. }) => assert_eq!(given, part, "{spec}"),
+                other => panic!("{spec}: {other:?}"),
+            }
+        }
+    }
+}

@@ -302,3 +302,180 @@ impl Plans {
             + self.iter().map(|(_, plan)| plan.memory_usage()).sum::<usize>()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use smallvec::smallvec;
+
+    use super::*;
+
+    const ONE: JobId = JobId(1);
+    const OTHER: JobId = JobId(2);
+
+    fn plan(n_tracked: usize) -> Plan {
+        Plan::new(VertexId(0), n_tracked)
+    }
+
+    fn interval(start: i64, end: i64) -> Interval {
+        Interval { start, end }
+    }
+
+    /// Returns a part of a vertex, held for now.
+    fn part(start: i64, end: i64, planned: i64) -> Held {
+        Held {
+            interval: interval(start, end),
+            planned: Some(planned),
+            reserved: false,
+            user: true,
+            tagged: true,
+            subtree: false,
+            counts: None,
+        }
+    }
+
+    /// Returns what is held only below a vertex.
+    fn below(start: i64, end: i64, counts: &[i64]) -> Held {
+        Held { planned: None, counts: Some(counts.into()), ..part(start, end, 0) }
+    }
+
+    #[test]
+    fn amounts_add_up_while_spans_overlap() {
+        let mut plan = plan(0);
+        plan.insert(ONE, part(0, 10, 2));
+        plan.insert(OTHER, part(5, 15, 3));
+        let planned = |start, end| plan.planned_during(start, end);
+        assert_eq!([planned(0, 5), planned(5, 6), planned(10, 15), planned(15, 20)], [2, 5, 3, 0]);
+        assert_eq!((planned(0, 20), plan.users_during(0, 20)), (5, 2));
+    }
+
+    #[test]
+    fn a_removal_undoes_an_insertion() {
+        let mut plan = plan(1);
+        assert!(plan.is_blank());
+        let held = Held { counts: Some(smallvec![4]), ..part(3, 9, 1) };
+        plan.insert(ONE, held.clone());
+        assert!(!plan.is_blank() && plan.has_allocation());
+        assert_eq!(plan.tracked_at(8, 0), 4);
+        assert_eq!(plan.remove(ONE), Some(held));
+        assert_eq!(plan.remove(ONE), None);
+        assert!(plan.is_blank() && plan.timeline.is_empty() && !plan.has_allocation());
+    }
+
+    #[test]
+    fn what_is_reserved_is_not_allocated() {
+        let mut plan = plan(0);
+        plan.insert(ONE, Held { reserved: true, subtree: true, ..part(5, 10, 1) });
+        assert!(!plan.has_allocation() && !plan.has_subtree_allocation());
+        assert!(plan.has_subtree());
+        plan.insert(OTHER, Held { subtree: true, ..part(0, 5, 1) });
+        assert!(plan.has_allocation() && plan.has_subtree_allocation());
+    }
+
+    #[test]
+    fn what_is_held_below_is_no_allocation() {
+        let mut plan = plan(1);
+        plan.insert(ONE, below(0, 10, &[1]));
+        assert!(!plan.has_allocation());
+        assert_eq!((plan.planned_during(0, 10), plan.users_during(0, 10)), (0, 1));
+    }
+
+    #[test]
+    fn a_subtree_is_held_up_to_its_end() {
+        let mut plan = plan(0);
+        plan.insert(ONE, Held { subtree: true, ..part(5, 10, 1) });
+        let held = |start, end| plan.subtree_held_during(interval(start, end));
+        assert_eq!([held(0, 5), held(0, 6), held(9, 20), held(10, 20)], [false, true, true, false]);
+    }
+
+    #[test]
+    fn a_change_that_leaves_nothing_forgets_the_job() {
+        let mut plan = plan(0);
+        plan.insert(ONE, part(0, 10, 2));
+        let before = plan.change(ONE, |held| held.planned = Some(1));
+        assert_eq!(before, Some(part(0, 10, 2)));
+        assert_eq!(plan.planned_during(0, 10), 1);
+        plan.change(ONE, |held| {
+            (held.planned, held.user, held.tagged) = (None, false, false);
+        });
+        assert!(plan.is_blank());
+        assert_eq!(plan.change(OTHER, |_| ()), None);
+    }
+
+    #[test]
+    fn the_first_fit_is_where_a_span_ends() {
+        let mut plan = plan(1);
+        plan.insert(ONE, below(0, 10, &[3]));
+        plan.insert(OTHER, below(10, 20, &[1]));
+        assert_eq!(plan.first_fit(1, 5, 2), Some(10));
+        assert_eq!(plan.first_fit(1, 5, 0), Some(20));
+        assert_eq!(plan.first_fit(1, 20, 1), Some(10));
+        assert_eq!(plan.first_fit(21, 5, 3), None, "nothing starts or ends then");
+    }
+
+    #[test]
+    fn spans_without_aggregates_are_no_times_to_try() {
+        let mut plan = plan(1);
+        plan.insert(ONE, part(0, 10, 1));
+        plan.insert(OTHER, below(0, 20, &[-1]));
+        assert_eq!(plan.first_fit(1, 5, 3), None);
+    }
+
+    #[test]
+    fn what_is_taken_is_at_most_what_is_left() {
+        let mut plan = plan(1);
+        plan.insert(ONE, below(0, 10, &[3]));
+        plan.change_total(0, 4, 2);
+        assert_eq!(plan.tracked_at(5, 0), 2);
+    }
+
+    #[test]
+    fn a_search_does_not_see_what_is_added_until_the_next_span() {
+        let mut plan = plan(1);
+        plan.insert(ONE, below(0, 10, &[1]));
+        plan.change_total(0, 1, 2);
+        // Of two there is one left, but what came is not seen at second 0.
+        assert_eq!(plan.first_fit(0, 5, 1), Some(10));
+        plan.insert(OTHER, below(0, 10, &[0]));
+        assert_eq!(plan.first_fit(0, 5, 1), Some(0));
+    }
+
+    #[test]
+    fn lanes_are_rearranged() {
+        let mut plan = plan(2);
+        plan.insert(ONE, below(0, 10, &[3, 7]));
+        plan.rearrange(&[Some(1), None, Some(0)]);
+        let tracked = [0, 1, 2].map(|lane| plan.tracked_at(5, lane));
+        assert_eq!(tracked, [7, 0, 3]);
+        assert_eq!(plan.held()[&ONE].counts.as_deref(), Some(&[7, -1, 3][..]));
+    }
+
+    #[test]
+    fn children_are_ordered_by_weight_and_then_by_unique_id() {
+        let children = [(VertexId(1), 1), (VertexId(2), 2), (VertexId(3), 3)];
+        let mut order = ChildOrder::new(children.into_iter());
+        let sorted = |order: &ChildOrder| -> Vec<u32> {
+            order.sorted.iter().map(|&(.., VertexId(child))| child).collect()
+        };
+        assert_eq!(sorted(&order), [3, 2, 1]);
+        order.set_weight(VertexId(3), 3, 5);
+        order.set_weight(VertexId(2), 2, 8);
+        assert_eq!(sorted(&order), [1, 2, 3]);
+        order.set_weight(VertexId(3), 3, 8);
+        assert_eq!(sorted(&order), [1, 3, 2]);
+        assert_eq!((order.weight(VertexId(1)), order.weight(VertexId(2))), (u64::MAX, 8));
+    }
+
+    #[test]
+    fn numbers_of_plans_are_used_again() {
+        let mut plans = Plans::default();
+        assert!(plans.get(0).is_none());
+        let first = plans.add(Plan::new(VertexId(7), 0));
+        let second = plans.add(Plan::new(VertexId(8), 0));
+        assert_eq!((first, second), (1, 2));
+        assert_eq!(plans.remove(first).map(|plan| plan.vertex), Some(VertexId(7)));
+        assert!(plans.get(first).is_none() && plans.remove(first).is_none());
+        assert_eq!(plans.add(Plan::new(VertexId(9), 0)), first);
+        let all: Vec<_> = plans.iter().map(|(number, plan)| (number, plan.vertex)).collect();
+        assert_eq!(all, [(1, VertexId(9)), (2, VertexId(8))]);
+    }
+}
