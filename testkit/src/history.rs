@@ -135,6 +135,15 @@ impl MatchVisitor for Recorder {
     }
 }
 
+impl Emitted {
+    /// Returns whether both ends of every edge were told. What the engine books but cannot write
+    /// to an aggregate in full, it does not tell.
+    pub fn is_whole(&self) -> bool {
+        let told = |end: VertexId| self.vertices.iter().any(|taken| taken.vertex == end);
+        self.edges.iter().all(|edge| told(edge.source) && told(edge.target))
+    }
+}
+
 impl Answer {
     /// Returns the job that got something, now or for later.
     pub fn taker(&self) -> Option<JobId> {

@@ -26,15 +26,6 @@ fn forgets_tries(policy: &str) -> bool {
     policies::policy(policy).is_ok_and(|policy| !policy.first_match())
 }
 
-/// How deep vertices are told to be is what a cancel does not undo: see `docs/deviations.md` about
-/// vertices with an overfull aggregate.
-fn without_depths(mut answers: Vec<Answer>) -> Vec<Answer> {
-    for taken in answers.iter_mut().flat_map(|answer| &mut answer.emitted.vertices) {
-        taken.depth = 0;
-    }
-    answers
-}
-
 fn first_difference(given: &[Answer], expected: &[Answer]) -> Result<(), String> {
     match given.iter().zip(expected).find(|(given, expected)| given != expected) {
         Some((given, expected)) => Err(format!("{given:?}\nrather than\n{expected:?}")),
@@ -105,17 +96,18 @@ fn a_cancel_of_all_jobs_leaves_the_engine_as_new() {
         let history = &scenario.history;
         under_all(scenario, forgets_tries, |fresh| {
             let mut used = fresh();
-            history.run(&mut used);
+            // What is booked but not told leaves traces: see `docs/deviations.md` about vertices
+            // with an overfull aggregate.
+            if !history.run(&mut used).iter().all(|answer| answer.emitted.is_whole()) {
+                return Ok(());
+            }
             let jobs: Vec<JobId> = used.jobs().map(|(job, _)| job).collect();
             for job in jobs {
                 used.cancel(job).map_err(|error| error.to_string())?;
             }
             let mut new = fresh();
             history.run_some(&mut new, |i| matches!(history.0[i], Operation::SetStatus(..)));
-            first_difference(
-                &without_depths(history.run(&mut used)),
-                &without_depths(history.run(&mut new)),
-            )
+            first_difference(&history.run(&mut used), &history.run(&mut new))
         })
     }
     check(40, law);
