@@ -87,7 +87,7 @@ fn nothing_is_given_out_twice() {
             },
         )
     }
-    check(60, law);
+    check(100, law);
 }
 
 #[test]
@@ -110,7 +110,7 @@ fn a_cancel_of_all_jobs_leaves_the_engine_as_new() {
             first_difference(&history.run(&mut used), &history.run(&mut new))
         })
     }
-    check(40, law);
+    check(80, law);
 }
 
 #[test]
@@ -126,7 +126,7 @@ fn asking_without_allocating_changes_nothing() {
             first_difference(&given, &expected.into_iter().flatten().collect::<Vec<_>>())
         })
     }
-    check(40, law);
+    check(80, law);
 }
 
 #[test]
@@ -157,7 +157,7 @@ fn what_is_asked_twice_is_answered_twice_alike() {
             Ok(())
         })
     }
-    check(20, law);
+    check(40, law);
 }
 
 #[test]
@@ -176,5 +176,5 @@ fn what_is_refused_changes_nothing() {
             },
         )
     }
-    check(40, law);
+    check(80, law);
 }
