@@ -266,8 +266,8 @@ impl<'a, 'v> Walk<'a, 'v> {
     /// Returns the first lane without room for what is taken below a vertex.
     fn overfull(&self, pos: u32, sums: Option<&[i64]>) -> Option<usize> {
         let slot = self.parts.tree.slots[pos as usize];
-        let (totals, plan) =
-            (self.parts.aggregates.totals(slot.totals)?, self.parts.plans.get(slot.plan)?);
+        let totals = self.parts.aggregates.totals(slot.totals)?;
+        let plan = self.parts.plans.get(slot.plan);
         if self.taking == Taking::Nothing {
             return None;
         }
@@ -277,7 +277,8 @@ impl<'a, 'v> Walk<'a, 'v> {
         lanes.iter().zip(totals).enumerate().position(|(lane, (kind, &total))| {
             let column = self.kinds.iter().position(|known| known == kind);
             let taken = column.map_or(0, |column| sums[column]);
-            taken > total.saturating_sub(plan.tracked_during(start, end, lane))
+            let held = plan.map_or(0, |plan| plan.tracked_during(start, end, lane));
+            taken > total.saturating_sub(held)
         })
     }
 
