@@ -200,9 +200,9 @@ impl Engine {
         self.floors.forget();
         self.jobs.get(&job).filter(|job| !job.over).ok_or(Error::UnknownJob(job))?;
         // Work on what the job holds and put it back if something is wrong.
-        let before = self.save(job);
+        let before = (on_fault == OnFault::Restore).then(|| self.save(job));
         let result = self.try_release(job, release);
-        if result.is_err() && on_fault == OnFault::Restore {
+        if let (Err(_), Some(before)) = (&result, before) {
             for (pos, _) in self.save(job) {
                 self.plan_mut(pos).remove(job);
                 self.sweep(pos);

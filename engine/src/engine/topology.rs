@@ -59,11 +59,12 @@ impl Engine {
     ///
     /// [`Error::UnknownRank`]; [`Error::NotHeld`] when what jobs hold above does not add up.
     pub fn remove_ranks(&mut self, ranks: &[i64], on_fault: OnFault) -> Result<(), Error> {
-        let before =
-            (self.tree.clone(), self.plans.clone(), self.touched.clone(), self.jobs.clone());
+        let before = (on_fault == OnFault::Restore).then(|| {
+            (self.tree.clone(), self.plans.clone(), self.touched.clone(), self.jobs.clone())
+        });
         self.floors.forget();
         let result = self.try_remove_ranks(ranks);
-        if result.is_err() && on_fault == OnFault::Restore {
+        if let (Err(_), Some(before)) = (&result, before) {
             (self.tree, self.plans, self.touched, self.jobs) = before;
         }
         result
