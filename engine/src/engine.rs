@@ -14,7 +14,7 @@ use rustc_hash::FxHashMap;
 use crate::filter::{Aggregates, Filters};
 use crate::graph::Tree;
 use crate::planner::{Interval, Plan, Plans};
-use crate::traverser::{Failure, Floors, Limits, Parts, Reaches, Shortcuts, Slots};
+use crate::traverser::{Failure, Frontiers, Limits, Parts, Reaches, Shortcuts, Slots};
 use crate::{Error, Graph, JobId, MatchPolicy, Status, TypeId, VertexId};
 
 pub use find::{Found, SearchOptions};
@@ -107,8 +107,8 @@ pub struct Engine {
     contributing: Vec<TypeId>,
     /// Where scores lie below each vertex, if the policy scores by id.
     reaches: Option<Reaches>,
-    /// How good the best is that is left in subtrees; forgotten when something is given back.
-    floors: Floors,
+    /// Where searches ended, which the next ones for the same go on from.
+    frontiers: Frontiers,
     exclusive: Vec<TypeId>,
     /// Nodes that are up, as Fluxion counts them: see [`Self::set_status`].
     nodes_up: i64,
@@ -176,7 +176,7 @@ impl Engine {
             jobs: BTreeMap::new(),
             contributing,
             reaches,
-            floors: Floors::default(),
+            frontiers: Frontiers::default(),
             exclusive,
             nodes_up,
             stats: Stats::default(),
@@ -218,7 +218,7 @@ impl Engine {
     ///
     /// [`Error::UnknownVertex`].
     pub fn set_property(&mut self, vertex: VertexId, key: &str, value: &str) -> Result<(), Error> {
-        self.floors.forget();
+        self.frontiers.forget();
         self.graph.set_property(vertex, key, value)
     }
 
@@ -227,7 +227,8 @@ impl Engine {
         self.graph.memory_usage()
             + self.tree.memory_usage()
             + self.plans.memory_usage()
-            + self.floors.memory_usage()
+            + self.reaches.as_ref().map_or(0, Reaches::memory_usage)
+            + self.frontiers.memory_usage()
             + self.touched.serialized_size()
             + self
                 .jobs

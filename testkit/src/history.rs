@@ -280,13 +280,22 @@ impl Arbitrary for History {
     fn arbitrary(g: &mut Gen) -> Self {
         let n = 1 + below(g, g.size());
         let mut operations: Vec<Operation> = (0..n).map(|_| Operation::arbitrary(g)).collect();
-        // Asking for the same again fills the machine, and is what is remembered.
-        let mut before: Option<Request> = None;
+        // Asking for the same again fills the machine, and is what is remembered, for as long as no
+        // time passes and nothing but jobs comes and goes.
+        let quiet = one_in(g, 2);
+        let mut before: Vec<Request> = Vec::new();
         for operation in &mut operations {
-            if let Operation::Match { request, .. } = operation {
-                match &before {
-                    Some(before) if one_in(g, 2) => *request = before.clone(),
-                    _ => before = Some(request.clone()),
+            if quiet && let Operation::SetStatus(number, _) = operation {
+                *operation = Operation::Cancel(*number);
+            }
+            if let Operation::Match { request, wait, .. } = operation {
+                if quiet {
+                    *wait = 0;
+                }
+                if before.is_empty() || !one_in(g, 2) && before.len() < 3 {
+                    before.push(request.clone());
+                } else {
+                    *request = before[below(g, before.len())].clone();
                 }
             }
         }

@@ -112,12 +112,14 @@ impl Engine {
     ///
     /// [`Error::UnknownJob`].
     pub fn cancel(&mut self, job: JobId) -> Result<(), Error> {
-        self.floors.forget();
         let known = self.jobs.get(&job).filter(|job| !job.over).ok_or(Error::UnknownJob(job))?;
         let mut positions: Vec<u32> =
             known.vertices.iter().filter_map(|&vertex| self.tree.position(vertex)).collect();
         positions.sort_unstable();
         let from_root = self.held(0, job).is_some_and(|held| held.tagged);
+        if !from_root {
+            self.frontiers.forget();
+        }
         let mut left = Vec::new();
         // Where the job is known from the root on. Parents come before children.
         let mut reached = BTreeSet::new();
@@ -131,8 +133,10 @@ impl Engine {
                 && (pos == 0 || reached.contains(&self.tree.slots[pos as usize].parent))
             {
                 reached.insert(pos);
+                let end = if held.subtree { self.tree.slots[pos as usize].end } else { pos + 1 };
                 self.plan_mut(pos).remove(job);
                 self.sweep(pos);
+                self.frontiers.give_back(pos, pos + 1..end);
             }
             if self.held(pos, job).is_some() {
                 left.push(self.tree.slots[pos as usize].vertex);
@@ -197,7 +201,7 @@ impl Engine {
         release: &Release,
         on_fault: OnFault,
     ) -> Result<bool, Error> {
-        self.floors.forget();
+        self.frontiers.forget();
         self.jobs.get(&job).filter(|job| !job.over).ok_or(Error::UnknownJob(job))?;
         // Work on what the job holds and put it back if something is wrong.
         let before = (on_fault == OnFault::Restore).then(|| self.save(job));

@@ -283,14 +283,14 @@ impl Engine {
     }
 
     fn search(&mut self, plea: &Plea<'_>, aim: Aim<'_>) -> Result<Selection, Failure> {
-        let mut floors = std::mem::take(&mut self.floors);
+        let mut frontiers = std::mem::take(&mut self.frontiers);
         let parts = self.parts(&self.exclusive);
         let mut search = Search::new(parts, aim, &self.options.limits, self.failure);
-        let found = search.run(&plea.demand, &mut floors);
+        let found = search.run(&plea.demand, &mut frontiers);
         let Visits { preorder, postorder } = search.visits;
         let failure = search.failure();
         let labels = std::mem::take(&mut search.labels);
-        self.floors = floors;
+        self.frontiers = frontiers;
         self.stats.preorder += preorder;
         self.stats.postorder += postorder;
         self.failure = failure;

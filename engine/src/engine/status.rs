@@ -59,7 +59,7 @@ impl Engine {
     }
 
     fn write_status(&mut self, vertex: VertexId, status: Status) {
-        self.floors.forget();
+        self.frontiers.forget();
         self.graph.set_status(vertex, status);
         if let Some(pos) = self.tree.position(vertex) {
             self.tree.slots[pos as usize].down = status == Status::Down;

@@ -62,7 +62,7 @@ impl Engine {
         let before = (on_fault == OnFault::Restore).then(|| {
             (self.tree.clone(), self.plans.clone(), self.touched.clone(), self.jobs.clone())
         });
-        self.floors.forget();
+        self.frontiers.forget();
         let result = self.try_remove_ranks(ranks);
         if let (Err(_), Some(before)) = (&result, before) {
             (self.tree, self.plans, self.touched, self.jobs) = before;
@@ -130,7 +130,7 @@ impl Engine {
 
     /// Compiles another graph and carries over what is planned, by vertex.
     fn replace_graph(&mut self, graph: Graph) -> Result<(), Error> {
-        self.floors.forget();
+        self.frontiers.forget();
         let mut filters: Vec<Filters> = self.filters.clone();
         let mut trees = compile(&graph, &self.options.subsystems, &mut filters)?;
         let (tree, aggregates) = trees.remove(0);

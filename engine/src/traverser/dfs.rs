@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use jobspec::Constraint;
+use roaring::RoaringBitmap;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::demand::{Demand, Request, need, satisfies};
 use super::evals::{Candidate, Evals, Member, NO_CHOICE, Runs, Scores, Tally};
-use super::floors::{Floor, Floors};
+use super::frontier::Frontiers;
 use super::{Failure, Limits, Parts, Shortcuts};
 use crate::planner::{Interval, Plan};
 use crate::policy::{self, Preferences};
@@ -105,8 +106,8 @@ pub(crate) struct Search<'a> {
     /// Whether shapes decide, so that something can be known of them.
     learns: bool,
     seen: Vec<bool>,
-    /// How good the best is that is left in subtrees.
-    pub(super) floor: Floor,
+    /// Vertices that have nothing left to offer, where that is remembered.
+    pub(super) spent: Option<RoaringBitmap>,
     /// Labels of requests, by the positions of vertices that matched them.
     pub(crate) labels: FxHashMap<u32, Box<str>>,
     has_labels: bool,
@@ -137,7 +138,7 @@ impl<'a> Search<'a> {
                 && !aim.flexible
                 && aim.constraint.is_none(),
             seen: if parts.tree.shared { vec![false; parts.tree.len()] } else { Vec::new() },
-            floor: Floor::default(),
+            spent: None,
             labels: FxHashMap::default(),
             has_labels: false,
             failure,
@@ -153,10 +154,10 @@ impl<'a> Search<'a> {
     pub(crate) fn run(
         &mut self,
         demand: &Demand,
-        floors: &mut Floors,
+        frontiers: &mut Frontiers,
     ) -> Result<Selection, Failure> {
         self.learns &= !demand.shares && !demand.has_labels;
-        if let Some(found) = self.run_best_first(demand, floors) {
+        if let Some(found) = self.run_best_first(demand, frontiers) {
             return found;
         }
         if !self.aim.flexible {
@@ -390,6 +391,11 @@ impl<'a> Search<'a> {
 
     pub(super) fn choice(&self, choice: u32) -> &[Member] {
         &self.members[self.choices[choice as usize].clone()]
+    }
+
+    /// Returns whether something can be known of shapes.
+    pub(super) fn learns(&self) -> bool {
+        self.learns
     }
 
     // ---- what is known of shapes -------------------------------------------------------------

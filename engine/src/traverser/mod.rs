@@ -5,13 +5,13 @@ mod commit;
 mod demand;
 mod dfs;
 mod evals;
-mod floors;
+mod frontier;
 
 pub(crate) use best::Reaches;
 pub(crate) use commit::{Hold, Taking, Walk};
 pub(crate) use demand::{Demand, Slots, need, satisfies};
 pub(crate) use dfs::{Aim, Mark, Search, Selection, Visits};
-pub(crate) use floors::Floors;
+pub(crate) use frontier::Frontiers;
 
 use roaring::RoaringBitmap;
 
