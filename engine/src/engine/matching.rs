@@ -1,6 +1,7 @@
 //! Finding resources for a jobspec, now or at the earliest time.
 
 use jobspec::{Constraint, Jobspec};
+use smallvec::SmallVec;
 
 use super::{Engine, Job, JobSpan, Stats, Traverser};
 use crate::planner::{ChildOrder, Held, Interval, Plan};
@@ -230,25 +231,16 @@ impl Engine {
         let root = self.tree.slots[0];
         let totals = self.aggregates.totals(root.totals)?;
         let lanes = self.aggregates.lanes(root.kind);
-        let wanted: Vec<i64> = lanes.iter().map(|&kind| need(&plea.demand.needs, kind)).collect();
-        let most = totals.first()?.checked_sub(*wanted.first()?)?;
-        if most < 0 {
-            return None;
-        }
-        let plan = self.plan(0)?;
-        let mut from = from;
-        loop {
-            let at = plan.first_fit(from, plea.duration, most)?;
-            let end = at.checked_add(plea.duration)?;
-            let mut rest = totals.iter().zip(&wanted).enumerate().skip(1);
-            let fits = |(lane, (&total, &wanted)): (usize, (&i64, &i64))| {
-                wanted <= total && wanted <= total - plan.tracked_during(at, end, lane)
-            };
-            if rest.all(fits) {
-                return Some(at);
+        let mut most: SmallVec<[i64; 4]> = SmallVec::new();
+        for (&kind, total) in lanes.iter().zip(totals) {
+            let left = total - need(&plea.demand.needs, kind);
+            if left < 0 {
+                return None;
             }
-            from = at.checked_add(1)?;
+            most.push(left);
         }
+        let at = self.plan(0)?.first_fit(from, plea.duration, &most)?;
+        at.checked_add(plea.duration).map(|_| at)
     }
 
     fn search_at(&mut self, plea: &Plea<'_>, at: i64) -> Result<Selection, Failure> {

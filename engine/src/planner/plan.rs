@@ -72,13 +72,14 @@ impl Plan {
     }
 
     /// Returns the first time at or after `from` at which a span with aggregates starts or ends and
-    /// for `duration` after which the first tracked type stays at or below `most`.
-    pub(crate) fn first_fit(&self, from: i64, duration: i64, most: i64) -> Option<i64> {
+    /// for `duration` after which each tracked type stays at or below what `most` says of it.
+    /// O(log n) in the number of spans for each stretch of time with too much of something.
+    pub(crate) fn first_fit(&self, from: i64, duration: i64, most: &[i64]) -> Option<i64> {
         let mut from = from;
         loop {
             let at = self.timeline.first_fit(from, duration, most)?;
             let unseen = self.unseen.get(&at).copied().unwrap_or(0);
-            if unseen <= 0 || self.tracked_at(at, 0) + unseen <= most {
+            if unseen <= 0 || self.tracked_at(at, 0) + unseen <= *most.first()? {
                 return Some(at);
             }
             from = at.checked_add(1)?;
@@ -406,10 +407,10 @@ mod tests {
         let mut plan = plan(1);
         plan.insert(ONE, below(0, 10, &[3]));
         plan.insert(OTHER, below(10, 20, &[1]));
-        assert_eq!(plan.first_fit(1, 5, 2), Some(10));
-        assert_eq!(plan.first_fit(1, 5, 0), Some(20));
-        assert_eq!(plan.first_fit(1, 20, 1), Some(10));
-        assert_eq!(plan.first_fit(21, 5, 3), None, "nothing starts or ends then");
+        assert_eq!(plan.first_fit(1, 5, &[2]), Some(10));
+        assert_eq!(plan.first_fit(1, 5, &[0]), Some(20));
+        assert_eq!(plan.first_fit(1, 20, &[1]), Some(10));
+        assert_eq!(plan.first_fit(21, 5, &[3]), None, "nothing starts or ends then");
     }
 
     #[test]
@@ -417,7 +418,7 @@ mod tests {
         let mut plan = plan(1);
         plan.insert(ONE, part(0, 10, 1));
         plan.insert(OTHER, below(0, 20, &[-1]));
-        assert_eq!(plan.first_fit(1, 5, 3), None);
+        assert_eq!(plan.first_fit(1, 5, &[3]), None);
     }
 
     #[test]
@@ -434,9 +435,9 @@ mod tests {
         plan.insert(ONE, below(0, 10, &[1]));
         plan.change_total(0, 1, 2);
         // Of two there is one left, but what came is not seen at second 0.
-        assert_eq!(plan.first_fit(0, 5, 1), Some(10));
+        assert_eq!(plan.first_fit(0, 5, &[1]), Some(10));
         plan.insert(OTHER, below(0, 10, &[0]));
-        assert_eq!(plan.first_fit(0, 5, 1), Some(0));
+        assert_eq!(plan.first_fit(0, 5, &[1]), Some(0));
     }
 
     #[test]

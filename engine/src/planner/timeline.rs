@@ -108,18 +108,36 @@ impl Timeline {
     }
 
     /// Returns the first time at or after `from` that is a start or end in the event lane, at
-    /// which and for `duration` after which that lane stays at or below `most`.
-    pub(crate) fn first_fit(&self, from: i64, duration: i64, most: i64) -> Option<i64> {
-        let lane = Self::EVENT_LANE;
+    /// which and for `duration` after which each lane from that one on stays at or below what
+    /// `most` says of it.
+    pub(crate) fn first_fit(&self, from: i64, duration: i64, most: &[i64]) -> Option<i64> {
+        let mut time = from;
+        loop {
+            let before = time;
+            for (lane, &most) in (Self::EVENT_LANE..).zip(most) {
+                time = self.first_fit_of(lane, time, duration, most)?;
+            }
+            let is_event = |at: u32| self.points[at as usize].events > 0;
+            if time == before && self.find(time).is_some_and(is_event) {
+                return Some(time);
+            }
+            if time == before {
+                time = time.checked_add(1)?;
+            }
+        }
+    }
+
+    /// Returns the first point at or after `from` at which and for `duration` after which `lane`
+    /// stays at or below `most`.
+    fn first_fit_of(&self, lane: usize, from: i64, duration: i64, most: i64) -> Option<i64> {
         let mut from = from;
         loop {
-            let (time, events) = self.next_at_most(self.root, from, lane, most, 0)?;
+            let time = self.next_at_most(self.root, from, lane, most, 0)?;
             let end = time.saturating_add(duration);
             match self.next_above(self.root, (time, end), lane, most, 0) {
                 // Whatever starts before the obstacle runs into it.
                 Some(obstacle) => from = obstacle.checked_add(1)?,
-                None if events > 0 => return Some(time),
-                None => from = time.checked_add(1)?,
+                None => return Some(time),
             }
         }
     }
@@ -389,7 +407,7 @@ impl Timeline {
         max
     }
 
-    /// The first point at or after `from` whose amount is at most `most`, with its events.
+    /// The first point at or after `from` whose amount is at most `most`.
     fn next_at_most(
         &self,
         at: u32,
@@ -397,11 +415,11 @@ impl Timeline {
         lane: usize,
         most: i64,
         pending: i64,
-    ) -> Option<(i64, u32)> {
+    ) -> Option<i64> {
         if at == NONE || self.cell(at, lane).min + pending > most {
             return None;
         }
-        let Point { time, left, right, events, .. } = self.points[at as usize];
+        let Point { time, left, right, .. } = self.points[at as usize];
         let cell = self.cell(at, lane);
         let below = pending + cell.pending;
         if time > from
@@ -410,7 +428,7 @@ impl Timeline {
             return Some(found);
         }
         if time >= from && cell.amount + pending <= most {
-            return Some((time, events));
+            return Some(time);
         }
         self.next_at_most(right, from, lane, most, below)
     }
@@ -499,16 +517,24 @@ mod tests {
     }
 
     fn timeline(spans: &[(i64, i64, i64)]) -> Timeline {
-        let mut timeline = Timeline::new(3);
+        let mut timeline = Timeline::new(4);
         for &(start, end, amount) in spans {
             timeline.hold_points(start, end, true);
             timeline.add(start, end, 2, amount);
+            timeline.add(start, end, 3, other(amount));
         }
         timeline
     }
 
+    /// What a span has in the last lane.
+    fn other(amount: i64) -> i64 {
+        amount * amount % 5
+    }
+
     fn agrees(timeline: &Timeline, spans: &[(i64, i64, i64)]) -> bool {
         let amounts = naive(spans);
+        let in_other = |&(start, end, amount)| (start, end, other(amount));
+        let others = naive(&spans.iter().map(in_other).collect::<Vec<_>>());
         let mut events: Vec<i64> = spans.iter().flat_map(|span| [span.0, span.1]).collect();
         events.sort_unstable();
         (0..60).all(|start| {
@@ -518,12 +544,16 @@ mod tests {
                 let most = amounts[index(start)..index(end)].iter().max();
                 Some(&timeline.max_during(start, start + duration, 2)) == most
             });
-            let fits = [(1, 0), (3, 2), (9, 4)].iter().all(|&(duration, most)| {
-                let fit = events.iter().copied().find(|&event| {
+            let fits = [(1, 0, 0), (3, 2, 4), (9, 4, 3)].iter().all(|&(duration, most, other)| {
+                let fits = |event: i64, amounts: &[i64], most| {
                     let end = index((event + duration).min(64));
-                    event >= start && amounts[index(event)..end].iter().all(|&a| a <= most)
-                });
-                timeline.first_fit(start, duration, most) == fit
+                    amounts[index(event)..end].iter().all(|&amount| amount <= most)
+                };
+                let mut later = events.iter().copied().filter(|&event| event >= start);
+                let one = later.clone().find(|&event| fits(event, &amounts, most));
+                let both = later.find(|&at| fits(at, &amounts, most) && fits(at, &others, other));
+                timeline.first_fit(start, duration, &[most]) == one
+                    && timeline.first_fit(start, duration, &[most, other]) == both
             });
             at && windows && fits
         })
@@ -539,6 +569,7 @@ mod tests {
             let mut timeline = timeline(&spans.0);
             for &(start, end, amount) in &spans.0[keep..] {
                 timeline.add(start, end, 2, -amount);
+                timeline.add(start, end, 3, -other(amount));
                 timeline.drop_points(start, end, true);
             }
             agrees(&timeline, &spans.0[..keep]) && (keep > 0 || timeline.is_empty())
