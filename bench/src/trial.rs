@@ -41,6 +41,11 @@ impl Trial {
         self.session.engine().memory_usage()
     }
 
+    /// Returns how many vertices the last operation visited.
+    pub fn visits(&self) -> u64 {
+        self.session.engine().stats().preorder
+    }
+
     /// Returns how many vertices there are.
     pub fn n_vertices(&self) -> usize {
         self.session.engine().graph().n_vertices()
