@@ -14,8 +14,8 @@ use rustc_hash::FxHashMap;
 use crate::filter::{Aggregates, Filters};
 use crate::graph::Tree;
 use crate::planner::{Interval, Plan, Plans};
-use crate::traverser::{Failure, Floors, Limits, Parts, Reaches, Shortcuts, Slots};
-use crate::{Error, Graph, JobId, MatchPolicy, Status, TypeId, VertexId};
+use crate::traverser::{Failure, Floors, Parts, Reaches, Shortcuts, Slots, scores_all};
+use crate::{Error, Graph, JobId, Limits, MatchPolicy, Status, TypeId, VertexId};
 
 pub use find::{Found, SearchOptions};
 pub use matching::{MatchOp, Outcome};
@@ -42,7 +42,7 @@ pub struct Options {
     pub traverser: Traverser,
     /// The second at which the resources end.
     pub horizon: i64,
-    /// Bounds of a search.
+    /// Bounds on the work and the memory that an operation may cost.
     pub limits: Limits,
     /// Ways to look at less.
     pub shortcuts: Shortcuts,
@@ -107,12 +107,16 @@ pub struct Engine {
     contributing: Vec<TypeId>,
     /// Where scores lie below each vertex, if the policy scores by id.
     reaches: Option<Reaches>,
+    /// Whether every vertex can be scored.
+    scores_all: bool,
     /// How good the best is that is left in subtrees; forgotten when something is given back.
     floors: Floors,
     exclusive: Vec<TypeId>,
     /// Nodes that are up, as Fluxion counts them: see [`Self::set_status`].
     nodes_up: i64,
     stats: Stats,
+    /// How many steps the searches of this operation took: see [`Limits::search_steps`].
+    steps: usize,
     /// Why the last thing that failed in this operation did.
     failure: Failure,
     /// How many ids of nobody are used up.
@@ -131,7 +135,7 @@ impl Engine {
     /// # Errors
     ///
     /// [`Error::NoRoot`] for a subsystem that the graph does not have, [`Error::Cycle`],
-    /// [`Error::FilterSpec`], [`Error::Limit`].
+    /// [`Error::FilterSpec`], [`Error::Capacity`].
     pub fn new(
         mut graph: Graph,
         policy: Box<dyn MatchPolicy>,
@@ -156,6 +160,7 @@ impl Engine {
         };
         let contributing = types(policy.contributing_types());
         let exclusive = types(policy.exclusive_types());
+        let scores_all = scores_all(&graph, &*policy, &contributing);
         let reaches = Reaches::measure(&graph, &tree, &*policy, &contributing);
         let nodes_up = graph
             .vertices()
@@ -175,11 +180,13 @@ impl Engine {
             down,
             jobs: BTreeMap::new(),
             contributing,
+            scores_all,
             reaches,
             floors: Floors::default(),
             exclusive,
             nodes_up,
             stats: Stats::default(),
+            steps: 0,
             failure: Failure::Nothing,
             n_disowned: 0,
             labels: FxHashMap::default(),
@@ -243,6 +250,7 @@ impl Engine {
             aggregates: &self.aggregates,
             auxiliary: &self.auxiliary,
             reaches: self.reaches.as_ref(),
+            scores_all: self.scores_all,
             plans: &self.plans,
             touched: &self.touched,
             down: &self.down,

@@ -21,7 +21,7 @@ impl Engine {
     /// # Errors
     ///
     /// [`Error::JobExists`], [`Error::OutOfRange`] for the time, [`Error::Occupied`] where somebody
-    /// else holds something of it, [`Error::Request`] for edges that lead to nothing, and what the
+    /// else holds something of it, [`Error::Limit`], [`Error::Request`] for edges that lead to nothing, and what the
     /// visitor fails with.
     pub fn update(
         &mut self,
@@ -57,11 +57,13 @@ impl Engine {
                 return Err(self.occupied(job, booked.vertex));
             }
         }
+        self.check_points(planned.keys().copied())?;
         let kinds = self.filters[0].kinds();
         let mut holds = Vec::new();
         let top = self.tree.slots[0].vertex;
         if let Some((_, root)) = booking.roots.iter().find(|(vertex, _)| *vertex == top) {
             let marks = self.marks_of(booking);
+            self.check_points(marks.iter().map(|mark| mark.pos).chain([0]))?;
             let needs = i64::try_from(root.needs).unwrap_or(i64::MAX);
             let root = Mark { pos: 0, from: 0, needs, exclusive: root.exclusive };
             let (walked, held, drift) = self.follow(&marks, root, interval, &kinds, visitor)?;

@@ -6,7 +6,7 @@ use super::{Engine, compile, down_positions};
 use crate::booking::OnFault;
 use crate::filter::Filters;
 use crate::planner::ChildOrder;
-use crate::traverser::Reaches;
+use crate::traverser::{Reaches, scores_all};
 use crate::{Error, Graph, VertexId};
 
 impl Engine {
@@ -188,6 +188,7 @@ impl Engine {
                 }
             }
         }
+        self.scores_all = scores_all(&self.graph, &*self.policy, &self.contributing);
         self.reaches = Reaches::measure(&self.graph, &self.tree, &*self.policy, &self.contributing);
         self.recount();
         Ok(())

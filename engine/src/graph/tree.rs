@@ -110,10 +110,10 @@ impl Tree {
                 if let Some(&set) = known_sets.get(&types) {
                     set
                 } else {
-                    let limit = u64::from(u16::MAX);
-                    let next = u16::try_from(type_sets.len()).map_err(|_| Error::Limit {
+                    let max = u64::from(u16::MAX);
+                    let next = u16::try_from(type_sets.len()).map_err(|_| Error::Capacity {
                         what: "kinds of vertices by the types below them",
-                        limit,
+                        max,
                     })?;
                     known_sets.insert(types.clone(), next);
                     type_sets.push(types);

@@ -14,7 +14,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::topology::{check_cycles, give_paths};
 use super::xml::{parse, place, value};
 use super::{LoadOptions, jgf::from_engine};
-use crate::{Error, Limits, Place};
+use crate::{Error, LimitKind, Limits, Place};
 
 /// How the resources below a resource are made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -284,7 +284,7 @@ impl<'a> Recipe<'a> {
         }
         let mut counter = Counter { of: vec![0; self.kinds.len()], roots: Vec::new(), total: 0 };
         let limit = limits.vertices as u64;
-        let too_many = |at: Node<'_, '_>| Error::Limit { at: place(at), what: "vertices", limit };
+        let too_many = |at| limits.passed(LimitKind::Vertices, place(at));
         self.walk(
             &mut counter,
             |counter, source, relation| {
@@ -316,11 +316,8 @@ impl<'a> Recipe<'a> {
             },
             |_| {},
         )?;
-        usize::try_from(counter.total).map_err(|_| Error::Limit {
-            at: Place::default(),
-            what: "vertices",
-            limit,
-        })
+        usize::try_from(counter.total)
+            .map_err(|_| limits.passed(LimitKind::Vertices, Place::default()))
     }
 }
 
@@ -404,11 +401,7 @@ impl<'a> Generator<'_, 'a> {
     ) -> Result<VertexId, Error> {
         let at = kind.place;
         if self.graph.n_vertices() >= self.limits.vertices {
-            return Err(Error::Limit {
-                at: place(at),
-                what: "vertices",
-                limit: self.limits.vertices as u64,
-            });
+            return Err(self.limits.passed(LimitKind::Vertices, place(at)));
         }
         let rank = if type_id == Graph::NODE {
             self.next_rank += 1;
@@ -447,11 +440,7 @@ impl<'a> Generator<'_, 'a> {
     fn count_edge(&mut self, at: Node<'_, '_>) -> Result<(), Error> {
         self.n_edges += 1;
         if self.n_edges > self.limits.edges {
-            return Err(Error::Limit {
-                at: place(at),
-                what: "edges",
-                limit: self.limits.edges as u64,
-            });
+            return Err(self.limits.passed(LimitKind::Edges, place(at)));
         }
         Ok(())
     }
@@ -970,7 +959,7 @@ mod tests {
         let edges: Vec<&str> = edges.iter().map(String::as_str).collect();
         check(
             &recipe(&nodes, &edges),
-            "10:1 (/graphml[1]/graph[1]/edge[1]): more than 67108864 vertices",
+            "10:1 (/graphml[1]/graph[1]/edge[1]): more than 16777216 vertices (limit `graph.vertices`)",
         );
         check(
             &recipe(
@@ -987,7 +976,7 @@ mod tests {
         let options = LoadOptions { limits, ..LoadOptions::default() };
         assert_eq!(
             load(&text, &options).unwrap_err().to_string(),
-            "11:1 (/graphml[1]/graph[1]/edge[3]): more than 1000 edges"
+            "11:1 (/graphml[1]/graph[1]/edge[3]): more than 1000 edges (limit `graph.edges`)"
         );
     }
 }

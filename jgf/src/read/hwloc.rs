@@ -13,7 +13,7 @@ use rustc_hash::FxHashSet;
 use super::jgf::from_engine;
 use super::xml::{parse, place, value};
 use super::{LoadOptions, split_hostname};
-use crate::{Error, Place};
+use crate::{Error, LimitKind, Place};
 
 // ---- sets --------------------------------------------------------------------------------------
 
@@ -725,10 +725,9 @@ fn build(
     options: &LoadOptions,
 ) -> Result<Graph, Error> {
     let mut graph = Graph::with_capacity(topology.objects.len() + 1);
-    let vertices = options.limits.vertices;
     let add = |graph: &mut Graph, at: Place, resource: &Resource<'_>| -> Result<VertexId, Error> {
-        if graph.n_vertices() >= vertices {
-            return Err(Error::Limit { at, what: "vertices", limit: vertices as u64 });
+        if graph.n_vertices() >= options.limits.vertices {
+            return Err(options.limits.passed(LimitKind::Vertices, at));
         }
         add_vertex(graph, resource).map_err(|error| {
             let mut error = from_engine(error);

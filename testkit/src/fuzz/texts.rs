@@ -1,5 +1,7 @@
 //! Targets that take a text.
 
+use std::collections::BTreeSet;
+
 use engine::Graph;
 use fluxion::{Criteria, MatchOp, Session, SessionOptions};
 use jgf::{LoadFormat, LoadOptions};
@@ -55,11 +57,15 @@ pub fn jgf(data: &[u8]) {
     if let Some(graph) = load(text, LoadFormat::Jgf) {
         let mut written = String::new();
         jgf::write_jgf_graph(&graph, &mut written);
-        let again = jgf::load(&written, LoadFormat::Jgf, &options())
-            .unwrap_or_else(|error| panic!("{error}\nin\n{written}"));
-        let mut rewritten = String::new();
-        jgf::write_jgf_graph(&again, &mut rewritten);
-        assert_eq!(rewritten, written);
+        match jgf::load(&written, LoadFormat::Jgf, &options()) {
+            Ok(again) => {
+                let mut rewritten = String::new();
+                jgf::write_jgf_graph(&again, &mut rewritten);
+                assert_eq!(rewritten, written);
+            }
+            // Two vertices with one path are one vertex to the reader.
+            Err(error) => assert!(!has_own_paths(&graph), "{error}\nin\n{written}"),
+        }
         probe(&graph, data.len());
     }
     let mut small = small();
@@ -139,6 +145,16 @@ pub fn find_expr(data: &[u8]) {
     let mut out = String::new();
     let found = session().find(text, &[0, i64::MAX], &mut out);
     assert!(found.is_ok(), "{found:?}");
+}
+
+/// Returns whether no two vertices of one rank have the same path.
+fn has_own_paths(graph: &Graph) -> bool {
+    let mut known = BTreeSet::new();
+    graph.vertices().all(|vertex| {
+        let paths: BTreeSet<String> =
+            graph.subsystems().filter_map(|subsystem| graph.path(subsystem, vertex)).collect();
+        paths.into_iter().all(|path| known.insert((graph.rank(vertex), path)))
+    })
 }
 
 fn graph(data: &[u8], format: LoadFormat) {
