@@ -45,9 +45,11 @@ pub(crate) struct Reaches {
 
 impl Reaches {
     const NO_ROW: u32 = u32::MAX;
+    /// The largest id with which sums of scores are sure not to overflow.
+    const ID_MAX: i64 = i32::MAX as i64;
 
     /// Measures all subtrees. `None` for a policy that does not score by id in one direction, and
-    /// for a graph in which scores may not be positive or subtrees overlap.
+    /// for a graph in which scores may not be positive, there may be none, or subtrees overlap.
     pub(crate) fn measure(
         graph: &Graph,
         tree: &Tree,
@@ -71,7 +73,7 @@ impl Reaches {
         for pos in (0..tree.len()).rev() {
             let slot = tree.slots[pos];
             let id = graph.id(slot.vertex);
-            if id < -1 {
+            if !(-1..=Self::ID_MAX).contains(&id) {
                 return None;
             }
             let (smallest, largest) = &mut sizes[slot.kind.index()];
@@ -83,8 +85,7 @@ impl Reaches {
                 continue;
             }
             let contribution = if contributing.contains(&slot.kind) {
-                // What cannot be scored matches nothing, nor does anything below it.
-                policy.contribution(id, graph.uniq_id(slot.vertex)).unwrap_or(0)
+                policy.contribution(id, graph.uniq_id(slot.vertex))?
             } else {
                 0
             };
