@@ -15,7 +15,7 @@ use crate::filter::{Aggregates, Filters};
 use crate::graph::Tree;
 use crate::planner::{Interval, Plan, Plans};
 use crate::traverser::{Failure, Floors, Parts, Reaches, Shortcuts, Slots, scores_all};
-use crate::{Error, Graph, JobId, Limits, MatchPolicy, Status, TypeId, VertexId};
+use crate::{Error, Graph, JobId, LimitKind, Limits, MatchPolicy, Status, TypeId, VertexId};
 
 pub use find::{Found, SearchOptions};
 pub use matching::{MatchOp, Outcome};
@@ -135,7 +135,7 @@ impl Engine {
     /// # Errors
     ///
     /// [`Error::NoRoot`] for a subsystem that the graph does not have, [`Error::Cycle`],
-    /// [`Error::FilterSpec`], [`Error::Capacity`].
+    /// [`Error::FilterSpec`], [`Error::Limit`], [`Error::Capacity`].
     pub fn new(
         mut graph: Graph,
         policy: Box<dyn MatchPolicy>,
@@ -149,7 +149,7 @@ impl Engine {
                 Filters::default()
             });
         }
-        let mut trees = compile(&graph, &options.subsystems, &mut filters)?;
+        let mut trees = compile(&graph, &options.subsystems, &mut filters, &options.limits)?;
         if trees.is_empty() {
             return Err(Error::Request("no subsystem is named".to_owned()));
         }
@@ -306,10 +306,14 @@ fn compile(
     graph: &Graph,
     names: &[String],
     filters: &mut [Filters],
+    limits: &Limits,
 ) -> Result<Vec<(Tree, Aggregates)>, Error> {
     let trees = names.iter().zip(filters).map(|(name, filters)| {
         let subsystem = graph.subsystem_id(name).ok_or_else(|| Error::NoRoot(name.clone()))?;
         let mut tree = Tree::compile(graph, subsystem)?;
+        if tree.depth() > limits.depth {
+            return Err(limits.passed(LimitKind::Depth));
+        }
         let aggregates = Aggregates::prime(graph, &mut tree, filters);
         Ok((tree, aggregates))
     });

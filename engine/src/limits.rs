@@ -9,10 +9,12 @@ use crate::Error;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {
-    /// Steps of one match, with all the times that it tries; default 2^34.
+    /// Levels of a subsystem that is matched on; default 256. A search goes as deep.
+    pub depth: usize,
+    /// Steps of one match, with all the times that it tries, or of one search; default 2^34.
     ///
     /// A step is a look at a vertex for one of the requested resources, or for one term of a
-    /// constraint. It is steps that are counted and not time, so that the answer does not depend on
+    /// constraint or of a search expression. It is steps that are counted and not time, so that the answer does not depend on
     /// the machine.
     pub search_steps: usize,
     /// Requests that the alternatives of `xor_slot` may make; default 1000.
@@ -23,7 +25,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { search_steps: 1 << 34, xor_variants: 1000, planner_points: 1 << 22 }
+        Self { depth: 256, search_steps: 1 << 34, xor_variants: 1000, planner_points: 1 << 22 }
     }
 }
 
@@ -31,6 +33,7 @@ impl Limits {
     /// Returns the error for a limit that was passed.
     pub(crate) fn passed(&self, limit: LimitKind) -> Error {
         let max = match limit {
+            LimitKind::Depth => self.depth,
             LimitKind::SearchSteps => self.search_steps,
             LimitKind::XorVariants => self.xor_variants,
             LimitKind::PlannerPoints => self.planner_points,
@@ -43,6 +46,8 @@ impl Limits {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum LimitKind {
+    /// [`Limits::depth`].
+    Depth,
     /// [`Limits::search_steps`].
     SearchSteps,
     /// [`Limits::xor_variants`].
@@ -55,6 +60,7 @@ impl LimitKind {
     /// Returns the name under which users set the limit, such as `engine.search_steps`.
     pub fn name(self) -> &'static str {
         match self {
+            Self::Depth => "engine.depth",
             Self::SearchSteps => "engine.search_steps",
             Self::XorVariants => "engine.xor_variants",
             Self::PlannerPoints => "engine.planner_points",
@@ -64,6 +70,7 @@ impl LimitKind {
     /// Returns what is counted, such as `steps of a search`.
     pub fn counted(self) -> &'static str {
         match self {
+            Self::Depth => "levels of vertices below each other",
             Self::SearchSteps => "steps of a search",
             Self::XorVariants => "requests from alternatives of `xor_slot`",
             Self::PlannerPoints => "times at which something starts or ends at a vertex",

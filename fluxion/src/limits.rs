@@ -16,11 +16,12 @@ use crate::Error;
 /// | `jobspec.nodes`         | 2^20    | values in it                                             |
 /// | `jobspec.alias_nodes`   | 2^16    | values that YAML aliases repeat                          |
 /// | `graph.input_bytes`     | 2^33    | bytes of a graph or of a resource set                    |
-/// | `graph.depth`           | 256     | levels of nested elements of XML                         |
+/// | `graph.depth`           | 256     | levels of nesting in XML, and of what a recipe makes     |
 /// | `graph.xml_nodes`       | 2^24    | elements and texts of XML                                |
 /// | `graph.vertices`        | 2^24    | vertices, also those that a range or a recipe stands for |
 /// | `graph.edges`           | 2^25    | edges                                                    |
-/// | `engine.search_steps`   | 2^34    | looks at a vertex in one match                           |
+/// | `engine.depth`          | 256     | levels of vertices below each other                      |
+/// | `engine.search_steps`   | 2^34    | looks at a vertex in one match or search                 |
 /// | `engine.xor_variants`   | 1000    | requests that alternatives of `xor_slot` make            |
 /// | `engine.planner_points` | 2^22    | times at which something starts or ends at one vertex    |
 ///
@@ -39,7 +40,7 @@ pub struct Limits {
 
 impl Limits {
     /// Gives each limit with its name.
-    fn named(&mut self) -> [(&'static str, &mut usize); 13] {
+    fn named(&mut self) -> [(&'static str, &mut usize); 14] {
         let Self { jobspec, graph, engine } = self;
         [
             (jobspec::LimitKind::InputBytes.name(), &mut jobspec.input_bytes),
@@ -52,6 +53,7 @@ impl Limits {
             (jgf::LimitKind::XmlNodes.name(), &mut graph.xml_nodes),
             (jgf::LimitKind::Vertices.name(), &mut graph.vertices),
             (jgf::LimitKind::Edges.name(), &mut graph.edges),
+            (engine::LimitKind::Depth.name(), &mut engine.depth),
             (engine::LimitKind::SearchSteps.name(), &mut engine.search_steps),
             (engine::LimitKind::XorVariants.name(), &mut engine.xor_variants),
             (engine::LimitKind::PlannerPoints.name(), &mut engine.planner_points),

@@ -327,6 +327,12 @@ impl Session {
     /// [`Error::Criteria`], [`Error::Engine`], [`Error::Emit`].
     pub fn find(&mut self, criteria: &str, seconds: &[i64], out: &mut String) -> Result<(), Error> {
         let criteria = Criteria::parse(criteria)?;
+        let n_steps = criteria.size().saturating_mul(self.engine.graph().n_vertices());
+        let most = self.engine.options().limits.search_steps;
+        if n_steps > most {
+            let limit = engine::LimitKind::SearchSteps;
+            return Err(engine::Error::Limit { limit, max: most }.into());
+        }
         let options = SearchOptions {
             aggregates: criteria.aggregates(),
             job: criteria.job().map(JobId),

@@ -26,7 +26,7 @@ fn jobspec(nodes: u32, duration: u32, more: &str) -> String {
 
 fn options(limit: &str, value: usize) -> SessionOptions {
     let mut limits = Limits::default();
-    limits.set(limit, value).unwrap();
+    limits.set(limit, value).expect("the limit has a name");
     SessionOptions {
         load_format: LoadFormat::Rv1exec,
         match_format: MatchFormat::Rlite,
@@ -45,18 +45,37 @@ fn told(error: &Error, limit: &str, value: usize) {
 /// Checks that a graph is refused.
 fn refused(format: LoadFormat, graph: &str, limit: &str, value: usize) {
     let options = SessionOptions { load_format: format, ..options(limit, value) };
-    told(&Session::open(graph, &options).unwrap_err(), limit, value);
+    told(&Session::open(graph, &options).expect_err(limit), limit, value);
+}
+
+/// A recipe for a chain of vertices.
+fn chain(n: usize) -> String {
+    let vertex = |i: usize| {
+        let root = usize::from(i == 0);
+        format!(
+            r#"<node id="{i}"><data key="type">socket</data><data key="root">{root}</data></node>"#
+        )
+    };
+    let edge = |i: usize| format!(r#"<edge source="{i}" target="{}"/>"#, i + 1);
+    let vertices: String = (0..n).map(vertex).collect();
+    let edges: String = (1..n).map(|i| edge(i - 1)).collect();
+    format!(
+        r#"<graphml><key id="root" for="node"/><key id="type" for="node"/>
+        <graph>{vertices}{edges}</graph></graphml>"#
+    )
 }
 
 /// Checks that a jobspec fails on a machine of four nodes, and that another one is then answered as
 /// if nothing had been.
 fn fails(jobspec_text: &str, limit: &str, value: usize) {
-    let mut session = Session::open(&machine(4), &options(limit, value)).unwrap();
+    let mut session =
+        Session::open(&machine(4), &options(limit, value)).expect("the machine is sound");
     let mut out = String::new();
     let report = session.match_jobspec(MatchOp::AllocateOrelseReserve, jobspec_text, 0, &mut out);
-    told(&report.outcome.unwrap_err(), limit, value);
+    told(&report.outcome.expect_err(limit), limit, value);
     assert_eq!(out, "");
-    let mut fresh = Session::open(&machine(4), &options("graph.depth", 9)).unwrap();
+    let mut fresh =
+        Session::open(&machine(4), &options("graph.depth", 9)).expect("the machine is sound");
     let mut expected = String::new();
     for (session, out) in [(&mut session, &mut out), (&mut fresh, &mut expected)] {
         let report = session.match_jobspec(MatchOp::Allocate, &jobspec(1, 1, ""), 0, out);
@@ -78,6 +97,27 @@ fn graphs_have_limits() {
     let graph = std::fs::read_to_string("../testdata/graphs/tiny.json").unwrap();
     refused(LoadFormat::Jgf, &graph, "graph.vertices", 10);
     refused(LoadFormat::Jgf, &graph, "graph.edges", 10);
+}
+
+#[test]
+fn graphs_have_levels() {
+    let options = SessionOptions { load_format: LoadFormat::Grug, ..SessionOptions::default() };
+    for policy in ["first", "low"] {
+        // As deep as may be is not too deep for the stack.
+        let options = SessionOptions { policy: policy.to_owned(), ..options.clone() };
+        let mut session = Session::open(&chain(256), &options).unwrap();
+        let jobspec = jobspec(1, 1, "").replace("node", "socket").replace("core", "socket");
+        for op in [MatchOp::AllocateOrelseReserve, MatchOp::WithoutAllocatingFuture] {
+            let report = session.match_jobspec(op, &jobspec, 0, &mut String::new());
+            assert!(report.outcome.is_ok(), "{:?}", report.outcome);
+        }
+        session.find("status=up", &[0], &mut String::new()).unwrap();
+    }
+    refused(LoadFormat::Grug, &chain(300), "graph.depth", 256);
+    let mut limits = Limits::default();
+    limits.set("graph.depth", 400).unwrap();
+    let error = Session::open(&chain(300), &SessionOptions { limits, ..options }).unwrap_err();
+    told(&error, "engine.depth", 256);
 }
 
 #[test]
@@ -131,19 +171,34 @@ fn a_match_has_a_budget_of_steps() {
         fails(&jobspec(4, 1, ""), "engine.search_steps", steps);
         fails(&jobspec(2, 1, more), "engine.search_steps", steps);
     }
-    // It is for one match with all the times that it tries, and for each anew.
-    let mut session = Session::open(&machine(4), &options("engine.search_steps", 100)).unwrap();
+    // It is for one match with all the times that it tries, and for each match anew.
+    let least = |blockers: u32| {
+        let suffices = |steps: usize| {
+            let options = options("engine.search_steps", steps);
+            let mut session = Session::open(&machine(4), &options).unwrap();
+            let mut out = String::new();
+            let whole = jobspec(4, 1, "").replace(r#""with""#, r#""exclusive": true, "with""#);
+            let mut ask = |jobspec: &str| {
+                let op = MatchOp::AllocateOrelseReserve;
+                session.match_jobspec(op, jobspec, 0, &mut out).outcome.is_ok()
+            };
+            // Each holds a core of each node, so that there are cores enough at all times.
+            (1..=blockers).all(|duration| ask(&jobspec(4, duration, ""))) && ask(&whole)
+        };
+        (1..1000).find(|&steps| suffices(steps)).expect("1000 steps are enough")
+    };
+    assert!(least(0) < least(1) && least(1) < least(3), "{} {} {}", least(0), least(1), least(3));
+}
+
+#[test]
+fn a_search_has_the_same_budget() {
+    let mut session = Session::open(&machine(4), &options("engine.search_steps", 99)).unwrap();
     let mut out = String::new();
-    let mut outcomes = Vec::new();
-    for _ in 0..40 {
-        let jobspec = jobspec(4, 10, "");
-        let report = session.match_jobspec(MatchOp::AllocateOrelseReserve, &jobspec, 0, &mut out);
-        match report.outcome {
-            Ok(outcome) => outcomes.push(outcome),
-            Err(error) => return told(&error, "engine.search_steps", 100),
-        }
-    }
-    panic!("40 searches took no more than 100 steps: {outcomes:?}");
+    // There are 21 vertices.
+    let four = "status=up (status=up)";
+    session.find(four, &[0], &mut out).unwrap();
+    let error = session.find(&format!("{four} status=up"), &[0], &mut out).unwrap_err();
+    told(&error, "engine.search_steps", 99);
 }
 
 #[test]

@@ -12,7 +12,7 @@ use crate::{Error, Place};
 pub struct Limits {
     /// Length of the text in bytes; default 8 GiB.
     pub input_bytes: usize,
-    /// Levels of nested XML elements; default 256. What is read of JSON has few levels, and what is
+    /// Levels of nested XML elements, and of a graph that a recipe makes; default 256. What is read of JSON has few levels, and what is
     /// passed over takes no more stack for being deep.
     pub depth: usize,
     /// Elements and texts of an XML document; default 2^24.
@@ -85,7 +85,7 @@ impl LimitKind {
     pub fn counted(self) -> &'static str {
         match self {
             Self::InputBytes => "bytes of input",
-            Self::Depth => "levels of nested elements",
+            Self::Depth => "levels of nesting",
             Self::XmlNodes => "XML nodes",
             Self::Vertices => "vertices",
             Self::Edges => "edges",

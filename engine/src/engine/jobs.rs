@@ -98,7 +98,13 @@ impl Engine {
             let (Some(source), Some(target)) = ends else {
                 continue;
             };
-            if !self.tree.children(source).contains(&target) {
+            // A vertex has one parent, or else is looked for among the children of each.
+            let is_child = if self.tree.shared {
+                self.tree.children(source).contains(&target)
+            } else {
+                target != 0 && self.tree.slots[target as usize].parent == source
+            };
+            if !is_child {
                 continue; // an edge of another subsystem
             }
             let needs = i64::try_from(edge.share.needs).unwrap_or(i64::MAX);
@@ -243,10 +249,11 @@ impl Engine {
                 }
             }
             Release::Ranks(ranks) => {
+                let at_ranks = self.at_ranks(ranks);
                 for &rank in ranks {
-                    let vertices = self.at_rank(rank).ok_or(Error::UnknownRank(rank))?;
+                    let vertices = at_ranks.get(&rank).ok_or(Error::UnknownRank(rank))?;
                     let entry = freed.entry(rank).or_default();
-                    for pos in vertices {
+                    for &pos in vertices {
                         entry.1 = Some(self.higher(entry.1, pos));
                         self.materialize(pos, job);
                         let Some(held) = self.held(pos, job).filter(|held| held.tagged) else {
@@ -406,13 +413,20 @@ impl Engine {
         }
     }
 
-    /// Returns the positions of a rank in the order of their vertices, `None` for an unknown rank.
-    pub(super) fn at_rank(&self, rank: i64) -> Option<Vec<u32>> {
-        let here = |&vertex: &VertexId| self.graph.rank(vertex) == rank;
-        let positions = self.graph.vertices().filter(here);
-        let positions: Vec<u32> =
-            positions.filter_map(|vertex| self.tree.position(vertex)).collect();
-        (!positions.is_empty()).then_some(positions)
+    /// Returns the positions of each of these ranks in the order of their vertices. Ranks that are
+    /// unknown are not among them.
+    ///
+    /// **Complexity**: O(|V|), however many ranks there are.
+    pub(super) fn at_ranks(&self, ranks: &[i64]) -> FxHashMap<i64, Vec<u32>> {
+        let mut found: FxHashMap<i64, Vec<u32>> =
+            ranks.iter().map(|&rank| (rank, Vec::new())).collect();
+        for vertex in self.graph.vertices() {
+            if let Some(positions) = found.get_mut(&self.graph.rank(vertex)) {
+                positions.extend(self.tree.position(vertex));
+            }
+        }
+        found.retain(|_, positions| !positions.is_empty());
+        found
     }
 
     /// Returns which of two vertices has the shorter path, the first one where they are alike.

@@ -75,9 +75,10 @@ impl Engine {
         let mut all = Vec::new();
         let mut jobs = std::collections::BTreeSet::new();
         let mut freed = Vec::new();
+        let at_ranks = self.at_ranks(ranks);
         for &rank in ranks {
-            let positions = self.at_rank(rank).ok_or(Error::UnknownRank(rank))?;
-            let (amounts, concerned) = self.clear(&positions);
+            let positions = at_ranks.get(&rank).ok_or(Error::UnknownRank(rank))?;
+            let (amounts, concerned) = self.clear(positions);
             jobs.extend(concerned);
             let Some(top) = positions.iter().fold(None, |top, &pos| Some(self.higher(top, pos)))
             else {
@@ -132,7 +133,8 @@ impl Engine {
     fn replace_graph(&mut self, graph: Graph) -> Result<(), Error> {
         self.floors.forget();
         let mut filters: Vec<Filters> = self.filters.clone();
-        let mut trees = compile(&graph, &self.options.subsystems, &mut filters)?;
+        let mut trees =
+            compile(&graph, &self.options.subsystems, &mut filters, &self.options.limits)?;
         let (tree, aggregates) = trees.remove(0);
         let old_aggregates = std::mem::replace(&mut self.aggregates, aggregates);
         let old_tree = std::mem::replace(&mut self.tree, tree);

@@ -168,6 +168,23 @@ impl Tree {
         Ok(tree)
     }
 
+    /// Returns the number of vertices on the longest way down.
+    ///
+    /// **Complexity**: O(n), and O(n log n) where vertices have several parents.
+    pub(crate) fn depth(&self) -> usize {
+        let mut order: Vec<u32> = (0..as_u32(self.len())).rev().collect();
+        if self.shared {
+            // What a walk is done with first; an edge never leads to something later.
+            order.sort_by_key(|&pos| self.slots[pos as usize].end);
+        }
+        let mut heights = vec![1; self.len()];
+        for pos in order {
+            let below = self.children(pos).iter().map(|&child| heights[child as usize]).max();
+            heights[pos as usize] += below.unwrap_or(0);
+        }
+        heights.first().copied().unwrap_or(0)
+    }
+
     fn link_children(&mut self, graph: &Graph) {
         let n = self.slots.len();
         self.children = vec![0; n.saturating_sub(1)];

@@ -245,6 +245,7 @@ impl<'a> Recipe<'a> {
     /// `leave` for each vertex after all that is reached from it.
     fn walk<C>(
         &self,
+        limits: &Limits,
         context: &mut C,
         mut reach: impl FnMut(&mut C, usize, &Relation<'a>) -> Result<(), Error>,
         mut leave: impl FnMut(&mut C),
@@ -255,7 +256,11 @@ impl<'a> Recipe<'a> {
                 continue;
             }
             let mut stack = vec![(start, 0)];
-            while let Some((source, next)) = stack.last_mut() {
+            loop {
+                let depth = stack.len();
+                let Some((source, next)) = stack.last_mut() else {
+                    break;
+                };
                 match self.kinds[*source].edges.get(*next) {
                     None => {
                         leave(context);
@@ -264,6 +269,10 @@ impl<'a> Recipe<'a> {
                     Some(relation) => {
                         *next += 1;
                         if !std::mem::replace(&mut reached[relation.target], true) {
+                            if depth >= limits.depth {
+                                let at = place(self.kinds[relation.target].place);
+                                return Err(limits.passed(LimitKind::Depth, at));
+                            }
                             reach(context, *source, relation)?;
                             stack.push((relation.target, 0));
                         }
@@ -286,6 +295,7 @@ impl<'a> Recipe<'a> {
         let limit = limits.vertices as u64;
         let too_many = |at| limits.passed(LimitKind::Vertices, place(at));
         self.walk(
+            limits,
             &mut counter,
             |counter, source, relation| {
                 let kind = &self.kinds[source];
@@ -692,6 +702,7 @@ pub(super) fn load(text: &str, options: &LoadOptions) -> Result<Graph, Error> {
         n_edges: 0,
     };
     recipe.walk(
+        &options.limits,
         &mut generator,
         |generator, source, relation| {
             generator.make_root(source)?;

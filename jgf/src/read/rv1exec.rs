@@ -435,8 +435,10 @@ fn book(graph: &Graph, execution: &Execution<'_>, limits: &Limits) -> Result<Boo
             name: format!("{name} at rank {rank}"),
         };
         let edge = |source, target| -> Result<BookedEdge, Error> {
-            let joined = graph.out_edges(source).iter().any(|&(end, _)| end == target);
-            if !joined && graph.parent(target, Graph::CONTAINMENT) != Some(source) {
+            // A vertex may have many children, so they come last.
+            let joined = graph.parent(target, Graph::CONTAINMENT) == Some(source)
+                || graph.out_edges(source).iter().any(|&(end, _)| end == target);
+            if !joined {
                 return Err(Error::NotInGraph {
                     at: at_entry(index, ""),
                     what: "edge",

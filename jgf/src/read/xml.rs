@@ -141,7 +141,7 @@ mod tests {
         assert!(parse(&nested(10), &limits).is_ok());
         assert_eq!(
             parse(&nested(11), &limits).unwrap_err().to_string(),
-            "1:31: more than 10 levels of nested elements (limit `graph.depth`)"
+            "1:31: more than 10 levels of nesting (limit `graph.depth`)"
         );
         // What only looks like elements does not count.
         let harmless = format!(

@@ -57,14 +57,13 @@ pub fn jgf(data: &[u8]) {
     if let Some(graph) = load(text, LoadFormat::Jgf) {
         let mut written = String::new();
         jgf::write_jgf_graph(&graph, &mut written);
-        match jgf::load(&written, LoadFormat::Jgf, &options()) {
-            Ok(again) => {
-                let mut rewritten = String::new();
-                jgf::write_jgf_graph(&again, &mut rewritten);
-                assert_eq!(rewritten, written);
-            }
-            // Two vertices with one path are one vertex to the reader.
-            Err(error) => assert!(!has_own_paths(&graph), "{error}\nin\n{written}"),
+        // Two vertices with one path are one vertex to the reader.
+        if has_own_paths(&graph) {
+            let again = jgf::load(&written, LoadFormat::Jgf, &options())
+                .unwrap_or_else(|error| panic!("{error}\nin\n{written}"));
+            let mut rewritten = String::new();
+            jgf::write_jgf_graph(&again, &mut rewritten);
+            assert_eq!(rewritten, written);
         }
         probe(&graph, data.len());
     }
