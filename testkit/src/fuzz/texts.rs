@@ -55,8 +55,9 @@ pub fn jgf(data: &[u8]) {
         return;
     };
     if let Some(graph) = load(text, LoadFormat::Jgf) {
-        // Two vertices with one path are one vertex to the reader.
-        if has_own_paths(&graph) {
+        // Two vertices with one path are one vertex to the reader, and any other path than of `/`
+        // and names is read as it stands.
+        if has_sound_paths(&graph) {
             let first = print(&graph);
             let second = print(&reread(&first));
             // Subsystems come in the order in which they are first named, which may change once.
@@ -108,7 +109,7 @@ pub fn hwloc(data: &[u8]) {
 ///
 /// # Panics
 ///
-/// Panics as [`jobspec`].
+/// Panics as [`jobspec()`].
 pub fn constraint(data: &[u8]) {
     let Ok(text) = str::from_utf8(data) else {
         return;
@@ -155,13 +156,15 @@ fn reread(text: &str) -> Graph {
     graph.unwrap_or_else(|error| panic!("{error}\nin\n{text}"))
 }
 
-/// Returns whether no two vertices of one rank have the same path.
-fn has_own_paths(graph: &Graph) -> bool {
+/// Returns whether all paths begin with `/`, and no two vertices of one rank have the same.
+fn has_sound_paths(graph: &Graph) -> bool {
     let mut known = BTreeSet::new();
     graph.vertices().all(|vertex| {
         let paths: BTreeSet<String> =
             graph.subsystems().filter_map(|subsystem| graph.path(subsystem, vertex)).collect();
-        paths.into_iter().all(|path| known.insert((graph.rank(vertex), path)))
+        let is_sound =
+            |path: String| path.starts_with('/') && known.insert((graph.rank(vertex), path));
+        paths.into_iter().all(is_sound)
     })
 }
 
