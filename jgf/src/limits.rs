@@ -4,7 +4,7 @@ use crate::{Error, Place};
 
 /// Bounds on the size of a document and of the graph that it describes.
 ///
-/// Reading stops with [`Error::Limit`](crate::Error::Limit) at the first bound that is passed,
+/// Reading stops with [`Error::Limit`] at the first bound that is passed,
 /// before memory is taken for what lies beyond it. The defaults are above what any machine of
 /// today needs.
 #[derive(Clone, Debug, PartialEq, Eq)]

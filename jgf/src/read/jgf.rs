@@ -770,9 +770,15 @@ impl<'g, 'o, 'de> Loader<'g, 'o, 'de> {
     /// Adds the edges that lead up without being the way back along another, and gives paths to
     /// the vertices whose parents do not tell theirs.
     fn finish(mut self) -> Result<(), Error> {
+        // What is below each target, once for all edges up to it.
+        let mut below: FxHashMap<(VertexId, SubsystemId), FxHashSet<VertexId>> =
+            FxHashMap::default();
         for (source, target, subsystem) in std::mem::take(&mut self.upward) {
             let forth = self.graph.parent(source, subsystem) == Some(target)
-                || self.graph.children(target, subsystem).contains(&source);
+                || below
+                    .entry((target, subsystem))
+                    .or_insert_with(|| self.graph.children(target, subsystem).into_iter().collect())
+                    .contains(&source);
             if !forth {
                 self.may_have_cycle |= subsystem == Graph::CONTAINMENT;
                 self.graph.add_edge(source, target, subsystem).map_err(from_engine)?;

@@ -58,11 +58,12 @@ pub fn jgf(data: &[u8]) {
         // Two vertices with one path are one vertex to the reader, and any other path than of `/`
         // and names is read as it stands.
         if has_sound_paths(&graph) {
-            let first = print(&graph);
-            let second = print(&reread(&first));
-            // Subsystems come in the order in which they are first named, which may change once.
-            assert_eq!(second.len(), first.len(), "{second}\nafter\n{first}");
-            assert_eq!(print(&reread(&second)), second);
+            let again = reread(&print(&graph));
+            assert_eq!(again.n_vertices(), graph.n_vertices());
+            // Once all paths are written, other edges may turn out to be the way back along one,
+            // and subsystems be named in another order.
+            let text = print(&again);
+            assert_eq!(print(&reread(&text)), text);
         }
         probe(&graph, data.len());
     }
