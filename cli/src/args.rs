@@ -7,7 +7,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{Arg, Args, ColorChoice, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
-use fluxion::{LoadFormat, MATCHERS, MatchFormat, Traverser};
+use fluxion::{Limits, LoadFormat, MATCHERS, MatchFormat, Traverser};
 
 use crate::report::EXIT_STATUS;
 
@@ -130,6 +130,8 @@ pub(crate) struct ValidateArgs {
     /// Accept all that the RFCs allow, and tell which of it Fluxion does not support
     #[arg(long)]
     pub(crate) extended: bool,
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
     /// Print a JSON object a line for each jobspec
     #[arg(long)]
     pub(crate) json: bool,
@@ -233,6 +235,36 @@ pub(crate) struct LoadArgs {
     /// Resource types to load from hwloc, separated by commas; all others are left out
     #[arg(short = 'W', long, value_name = "TYPES")]
     pub(crate) allowlist: Option<String>,
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
+}
+
+/// What inputs may ask for.
+#[derive(Debug, Args)]
+pub(crate) struct LimitArgs {
+    /// Raise or lower a limit, such as graph.vertices=1000; repeatable
+    #[arg(long = "limit", value_name = "NAME=N", value_parser = limit)]
+    given: Vec<(String, usize)>,
+}
+
+impl LimitArgs {
+    /// Returns all limits.
+    pub(crate) fn limits(&self) -> Limits {
+        let mut limits = Limits::default();
+        for (name, value) in &self.given {
+            // The name was looked up when the argument was read.
+            let _ = limits.set(name, *value);
+        }
+        limits
+    }
+}
+
+/// Reads a limit with its value.
+fn limit(text: &str) -> Result<(String, usize), String> {
+    let (name, value) = text.split_once('=').ok_or("expected a name, = and a number")?;
+    let value = value.parse().map_err(|_| format!("`{value}` is not a number"))?;
+    Limits::default().set(name, value).map_err(|error| error.to_string())?;
+    Ok((name.to_owned(), value))
 }
 
 /// How a graph is looked at.

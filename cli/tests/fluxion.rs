@@ -949,3 +949,33 @@ fn answers_that_cannot_be_written_are_told() {
         "error: standard output: cannot be written: No space left on device\n"
     );
 }
+
+#[test]
+fn limits_are_set_by_name() {
+    let sandbox = sandbox("limits_are_set_by_name");
+    let job = "jobspecs/two-nodes.yaml";
+    let refusals = [
+        ("info graphs/tiny.json --limit graph.vertices=5".to_owned(), 65, "graph.vertices"),
+        ("convert graphs/tiny.json --limit graph.edges=5".to_owned(), 65, "graph.edges"),
+        (format!("validate {job} --limit jobspec.depth=2"), 65, "jobspec.depth"),
+        (format!("satisfy {job} -g graphs/tiny.json --limit jobspec.nodes=9"), 65, "jobspec.nodes"),
+        (
+            format!("match {job} -g graphs/tiny.json --limit engine.search_steps=1"),
+            65,
+            "engine.search_steps",
+        ),
+    ];
+    for (line, status, limit) in refusals {
+        let answer = sandbox.run(&line, "");
+        assert!(answer.contains(&format!("(limit `{limit}`)")), "{line}: {answer}");
+        assert!(answer.ends_with(&format!("= {status}")), "{line}: {answer}");
+    }
+    for (limit, told) in [
+        ("graph.size=5", "unknown limit `graph.size`: expected one of jobspec.input_bytes"),
+        ("graph.vertices", "expected a name, = and a number"),
+        ("graph.vertices=-1", "`-1` is not a number"),
+    ] {
+        let answer = sandbox.run(&format!("info graphs/tiny.json --limit {limit}"), "");
+        assert!(answer.contains(told) && answer.ends_with("= 64"), "{limit}: {answer}");
+    }
+}

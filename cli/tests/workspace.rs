@@ -18,7 +18,7 @@ const ALLOWED: [(&str, &[&str]); 11] = [
     ("k8s", ABOVE),
     ("capi", ABOVE),
     ("bench", ABOVE),
-    ("testkit", &["engine", "jgf", "jobspec", "policies", "queue"]),
+    ("testkit", ABOVE),
 ];
 
 /// What packages on top of the facade may use.

@@ -14,8 +14,8 @@ use rustc_hash::FxHashMap;
 use crate::filter::{Aggregates, Filters};
 use crate::graph::Tree;
 use crate::planner::{Interval, Plan, Plans};
-use crate::traverser::{Failure, Frontiers, Limits, Parts, Reaches, Shortcuts, Slots};
-use crate::{Error, Graph, JobId, MatchPolicy, Status, TypeId, VertexId};
+use crate::traverser::{Failure, Frontiers, Parts, Reaches, Shortcuts, Slots, scores_all};
+use crate::{Error, Graph, JobId, LimitKind, Limits, MatchPolicy, Status, TypeId, VertexId};
 
 pub use find::{Found, SearchOptions};
 pub use matching::{MatchOp, Outcome};
@@ -42,7 +42,7 @@ pub struct Options {
     pub traverser: Traverser,
     /// The second at which the resources end.
     pub horizon: i64,
-    /// Bounds of a search.
+    /// Bounds on the work and the memory that an operation may cost.
     pub limits: Limits,
     /// Ways to look at less.
     pub shortcuts: Shortcuts,
@@ -107,12 +107,16 @@ pub struct Engine {
     contributing: Vec<TypeId>,
     /// Where scores lie below each vertex, if the policy scores by id.
     reaches: Option<Reaches>,
+    /// Whether every vertex can be scored.
+    scores_all: bool,
     /// Where searches ended, which the next ones for the same go on from.
     frontiers: Frontiers,
     exclusive: Vec<TypeId>,
     /// Nodes that are up, as Fluxion counts them: see [`Self::set_status`].
     nodes_up: i64,
     stats: Stats,
+    /// How many steps the searches of this operation took: see [`Limits::search_steps`].
+    steps: usize,
     /// Why the last thing that failed in this operation did.
     failure: Failure,
     /// How many ids of nobody are used up.
@@ -131,7 +135,7 @@ impl Engine {
     /// # Errors
     ///
     /// [`Error::NoRoot`] for a subsystem that the graph does not have, [`Error::Cycle`],
-    /// [`Error::FilterSpec`], [`Error::Limit`].
+    /// [`Error::FilterSpec`], [`Error::Limit`], [`Error::Capacity`].
     pub fn new(
         mut graph: Graph,
         policy: Box<dyn MatchPolicy>,
@@ -145,7 +149,7 @@ impl Engine {
                 Filters::default()
             });
         }
-        let mut trees = compile(&graph, &options.subsystems, &mut filters)?;
+        let mut trees = compile(&graph, &options.subsystems, &mut filters, &options.limits)?;
         if trees.is_empty() {
             return Err(Error::Request("no subsystem is named".to_owned()));
         }
@@ -156,6 +160,7 @@ impl Engine {
         };
         let contributing = types(policy.contributing_types());
         let exclusive = types(policy.exclusive_types());
+        let scores_all = scores_all(&graph, &*policy, &contributing);
         let reaches = Reaches::measure(&graph, &tree, &*policy, &contributing);
         let nodes_up = graph
             .vertices()
@@ -175,11 +180,13 @@ impl Engine {
             down,
             jobs: BTreeMap::new(),
             contributing,
+            scores_all,
             reaches,
             frontiers: Frontiers::default(),
             exclusive,
             nodes_up,
             stats: Stats::default(),
+            steps: 0,
             failure: Failure::Nothing,
             n_disowned: 0,
             labels: FxHashMap::default(),
@@ -244,6 +251,7 @@ impl Engine {
             aggregates: &self.aggregates,
             auxiliary: &self.auxiliary,
             reaches: self.reaches.as_ref(),
+            scores_all: self.scores_all,
             plans: &self.plans,
             touched: &self.touched,
             down: &self.down,
@@ -299,10 +307,14 @@ fn compile(
     graph: &Graph,
     names: &[String],
     filters: &mut [Filters],
+    limits: &Limits,
 ) -> Result<Vec<(Tree, Aggregates)>, Error> {
     let trees = names.iter().zip(filters).map(|(name, filters)| {
         let subsystem = graph.subsystem_id(name).ok_or_else(|| Error::NoRoot(name.clone()))?;
         let mut tree = Tree::compile(graph, subsystem)?;
+        if tree.depth() > limits.depth {
+            return Err(limits.passed(LimitKind::Depth));
+        }
         let aggregates = Aggregates::prime(graph, &mut tree, filters);
         Ok((tree, aggregates))
     });

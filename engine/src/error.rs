@@ -3,19 +3,27 @@
 //!
 //! [`Outcome`]: crate::Outcome
 
-use crate::{JobId, VertexId};
+use crate::{JobId, LimitKind, VertexId};
 
 /// What an operation of the engine can fail with. The state is as it was before the operation.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A count of things reached its limit.
-    #[error("too many {what}: the limit is {limit}")]
+    /// A bound of [`Limits`](crate::Limits) was passed.
+    #[error("more than {max} {} (limit `{}`)", .limit.counted(), .limit.name())]
     Limit {
+        /// Which one.
+        limit: LimitKind,
+        /// Its value.
+        max: usize,
+    },
+    /// There are more things than can be numbered.
+    #[error("more than {max} {what}, which is all that can be numbered")]
+    Capacity {
         /// What there are too many of.
         what: &'static str,
         /// How many there may be.
-        limit: u64,
+        max: u64,
     },
     /// No vertex has this id.
     #[error("no vertex {0:?}")]

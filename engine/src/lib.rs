@@ -11,6 +11,7 @@ mod filter;
 mod graph;
 mod id;
 mod intern;
+mod limits;
 mod planner;
 mod policy;
 mod traverser;
@@ -23,7 +24,8 @@ pub use engine::{
 pub use error::Error;
 pub use graph::{Graph, NewVertex, Properties, Status};
 pub use id::{JobId, SubsystemId, TypeId, VertexId};
+pub use limits::{LimitKind, Limits};
 pub use planner::Interval;
 pub use policy::{Candidate, MatchPolicy, Preference, Preferences, Scoring};
-pub use traverser::{Limits, Shortcuts};
+pub use traverser::Shortcuts;
 pub use visit::{Aggregate, EmittedVertex, Ignore, MatchVisitor};

@@ -166,6 +166,11 @@ impl Criteria {
         self.job
     }
 
+    /// Returns how many criteria and groups there are.
+    pub fn size(&self) -> usize {
+        self.steps.len()
+    }
+
     fn evaluate(&self, mut holds: impl FnMut(&Test) -> bool) -> bool {
         let mut outer = Vec::new();
         let mut result = true;

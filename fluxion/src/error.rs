@@ -27,6 +27,9 @@ pub enum Error {
     /// The search expression cannot be read.
     #[error("{0}")]
     Criteria(#[from] crate::CriteriaError),
+    /// There is no such limit.
+    #[error("unknown limit `{0}`: expected one of {names}", names = limit_names())]
+    UnknownLimit(String),
     /// No job has this id.
     #[error("nonexistent job {0}")]
     UnknownJob(JobId),
@@ -36,4 +39,9 @@ pub enum Error {
     /// The operation is for allocations, not for reservations.
     #[error("job {0} is reserved: only allocations can be released in part")]
     Reserved(JobId),
+}
+
+fn limit_names() -> String {
+    let names: Vec<&str> = crate::Limits::default().all().iter().map(|(name, _)| *name).collect();
+    names.join(", ")
 }

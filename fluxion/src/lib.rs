@@ -11,6 +11,7 @@ struct Readme;
 mod criteria;
 mod error;
 mod job_id;
+mod limits;
 mod matcher;
 mod session;
 
@@ -19,6 +20,7 @@ pub use engine::{JobId, MatchOp, OnFault, Outcome, Status, Traverser};
 pub use error::Error;
 pub use jgf::{LoadFormat, MatchFormat};
 pub use job_id::{JobIdForm, encode_job_id, parse_job_id};
+pub use limits::Limits;
 pub use matcher::{MATCHERS, matcher_subsystems};
 pub use policies::{Error as PolicyError, names as policy_names, policy};
 pub use session::{

@@ -5,18 +5,22 @@ use std::collections::BTreeMap;
 use engine::{
     Engine, JobId, MatchOp, OnFault, Outcome, SearchOptions, Status, Traverser, VertexId,
 };
-use jgf::{LoadFormat, LoadOptions, MatchFormat, Writer};
+use jgf::{LoadFormat, LoadOptions, MatchFormat, Remap, Writer};
 use jobspec::{Dialect, Jobspec};
 
-use crate::{Criteria, Error, matcher_subsystems};
+use crate::{Criteria, Error, Limits, matcher_subsystems};
 
 /// What a session is opened with.
 #[derive(Clone, Debug)]
 pub struct SessionOptions {
     /// The format of the graph.
     pub load_format: LoadFormat,
-    /// How the graph is read.
-    pub load: LoadOptions,
+    /// The resource types to keep of the graph, as in [`LoadOptions::allowlist`].
+    pub allowlist: Option<String>,
+    /// New ranks and ids for those of the graph, as in [`LoadOptions::remap`].
+    pub remap: Option<Remap>,
+    /// What the graph, jobspecs and resource sets may ask for.
+    pub limits: Limits,
     /// Which subsystems are walked, by the name of a matcher.
     pub matcher: String,
     /// The match policy.
@@ -35,7 +39,9 @@ impl Default for SessionOptions {
     fn default() -> Self {
         Self {
             load_format: LoadFormat::Grug,
-            load: LoadOptions::default(),
+            allowlist: None,
+            remap: None,
+            limits: Limits::default(),
             matcher: "CA".to_owned(),
             policy: "first".to_owned(),
             traverser: Traverser::Simple,
@@ -96,6 +102,7 @@ pub struct Session {
     engine: Engine,
     writer: Writer,
     load: LoadOptions,
+    jobspec_limits: jobspec::Limits,
     on_fault: OnFault,
     next_job: u64,
     jobs: BTreeMap<JobId, JobInfo>,
@@ -122,17 +129,24 @@ impl Session {
         let policy = policies::policy(&options.policy)?;
         let subsystems = matcher_subsystems(&options.matcher)
             .ok_or_else(|| Error::Matcher(options.matcher.clone()))?;
-        let graph = jgf::load(graph, options.load_format, &options.load)?;
+        let load = LoadOptions {
+            allowlist: options.allowlist.clone(),
+            limits: options.limits.graph.clone(),
+            remap: options.remap.clone(),
+        };
+        let graph = jgf::load(graph, options.load_format, &load)?;
         let engine_options = engine::Options {
             subsystems: subsystems.iter().map(|&name| name.to_owned()).collect(),
             filters: options.prune_filters.clone(),
             traverser: options.traverser,
+            limits: options.limits.engine.clone(),
             ..engine::Options::default()
         };
         Ok(Self {
             engine: Engine::new(graph, policy, engine_options)?,
             writer: Writer::new(options.match_format),
-            load: options.load.clone(),
+            load,
+            jobspec_limits: options.limits.jobspec.clone(),
             on_fault: options.on_fault,
             next_job: 1,
             jobs: BTreeMap::new(),
@@ -195,7 +209,7 @@ impl Session {
         now: i64,
         out: &mut String,
     ) -> Result<Outcome, Error> {
-        let jobspec = Jobspec::parse(jobspec, Dialect::Fluxion)?;
+        let jobspec = Jobspec::parse_with(jobspec, Dialect::Fluxion, &self.jobspec_limits)?;
         // An R may have brought a job with the id that is next. The newer one takes it over.
         let older = self.engine.job(job).is_some();
         if older {
@@ -255,7 +269,7 @@ impl Session {
         if self.is_live(job) {
             return Err(Error::JobExists(job));
         }
-        let booking = jgf::read_booking(self.engine.graph(), r, format)?;
+        let booking = jgf::read_booking(self.engine.graph(), r, format, &self.load.limits)?;
         self.engine.update(job, &booking, at, duration, false, &mut self.writer)?;
         // What is held does not depend on whether it can be written.
         let _ = self.writer.emit(out);
@@ -297,7 +311,7 @@ impl Session {
             JobState::Reserved => return Err(Error::Reserved(job)),
             JobState::Allocated => {}
         }
-        let release = jgf::read_release(self.engine.graph(), r, format)?;
+        let release = jgf::read_release(self.engine.graph(), r, format, &self.load.limits)?;
         let over = self.engine.release(job, &release, self.on_fault)?;
         if over {
             info.state = JobState::Canceled;
@@ -313,6 +327,12 @@ impl Session {
     /// [`Error::Criteria`], [`Error::Engine`], [`Error::Emit`].
     pub fn find(&mut self, criteria: &str, seconds: &[i64], out: &mut String) -> Result<(), Error> {
         let criteria = Criteria::parse(criteria)?;
+        let n_steps = criteria.size().saturating_mul(self.engine.graph().n_vertices());
+        let most = self.engine.options().limits.search_steps;
+        if n_steps > most {
+            let limit = engine::LimitKind::SearchSteps;
+            return Err(engine::Error::Limit { limit, max: most }.into());
+        }
         let options = SearchOptions {
             aggregates: criteria.aggregates(),
             job: criteria.job().map(JobId),

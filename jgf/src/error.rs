@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use crate::LimitKind;
+
 /// A place in a document.
 ///
 /// **Units**: lines and columns count from 1, columns in characters. Line 0 means that the
@@ -130,15 +132,15 @@ pub enum Error {
         /// The value in the document.
         given: String,
     },
-    /// A bound of [`Limits`](crate::Limits) or of the graph was passed.
-    #[error("{at}: more than {limit} {what}")]
+    /// A bound of [`Limits`](crate::Limits) was passed.
+    #[error("{at}: more than {max} {} (limit `{}`)", .limit.counted(), .limit.name())]
     Limit {
         /// Where it was passed.
         at: Place,
-        /// What there is too much of.
-        what: &'static str,
-        /// How much there may be.
-        limit: u64,
+        /// Which one.
+        limit: LimitKind,
+        /// Its value.
+        max: usize,
     },
     /// A format that cannot be used for the operation.
     #[error("format `{format}` cannot {operation}")]

@@ -12,7 +12,7 @@ mod write;
 
 pub use error::{Error, Place};
 pub use format::{MatchFormat, UnknownFormat};
-pub use limits::Limits;
+pub use limits::{LimitKind, Limits};
 pub use read::{
     Envelope, LoadFormat, LoadOptions, Remap, RemapError, attach, envelope, load, read_booking,
     read_release,

@@ -27,6 +27,22 @@ pub enum Constraint {
 }
 
 impl Constraint {
+    /// Returns how many terms there are, all levels taken together: operators, properties, and
+    /// ranges of hosts and of ranks.
+    ///
+    /// **Complexity**: linear in that.
+    pub fn size(&self) -> usize {
+        1 + match self {
+            Self::Any => 0,
+            Self::Properties(properties) => properties.len(),
+            Self::Hostlist(hosts) => hosts.n_ranges(),
+            Self::Ranks(ranks) => ranks.ranges().len(),
+            Self::And(parts) | Self::Or(parts) | Self::Not(parts) => {
+                parts.iter().map(Self::size).sum()
+            }
+        }
+    }
+
     /// The operators, as written.
     pub(crate) const OPERATORS: &'static str =
         "`properties`, `hostlist`, `ranks`, `and`, `or` or `not`";
@@ -71,6 +87,18 @@ impl fmt::Display for Property {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn sizes_count_what_is_looked_at() {
+        let hosts = Hostlist::decode("node[0-3,7],login").unwrap();
+        let parts = vec![
+            Constraint::Any,
+            Constraint::Ranks(Idset::decode("0-9,11").unwrap()),
+            Constraint::Not(vec![Constraint::Hostlist(hosts)]),
+            Constraint::Properties(Property::decode("ssd").into_iter().collect()),
+        ];
+        assert_eq!(Constraint::And(parts).size(), 1 + 1 + 3 + 1 + 4 + 2);
+    }
 
     #[test]
     fn properties() {

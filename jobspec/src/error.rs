@@ -85,7 +85,7 @@ pub enum Error {
     },
 
     /// The document passes a bound of [`Limits`](crate::Limits).
-    #[error("{at}: more than {max} {}", .limit.counted())]
+    #[error("{at}: more than {max} {} (limit `{}`)", .limit.counted(), .limit.name())]
     Limit {
         /// Where the bound was passed.
         at: Location,

@@ -313,6 +313,11 @@ impl Hostlist {
         self.groups.iter().fold(0, |total, group| total.saturating_add(group.hosts.len()))
     }
 
+    /// Returns the number of ranges, single hosts counted as one.
+    pub fn n_ranges(&self) -> usize {
+        self.groups.len()
+    }
+
     /// Returns whether the list has no hosts.
     pub fn is_empty(&self) -> bool {
         self.groups.is_empty()

@@ -204,19 +204,28 @@ impl FromStr for Idset {
     }
 }
 
-impl FromIterator<u64> for Idset {
-    fn from_iter<I: IntoIterator<Item = u64>>(ids: I) -> Self {
-        let mut ids: Vec<u64> = ids.into_iter().collect();
-        ids.sort_unstable();
+/// Ranges with both ends included, in any order; those that descend are empty.
+///
+/// **Complexity**: O(n log n).
+impl FromIterator<(u64, u64)> for Idset {
+    fn from_iter<I: IntoIterator<Item = (u64, u64)>>(given: I) -> Self {
+        let mut given: Vec<(u64, u64)> =
+            given.into_iter().filter(|(low, high)| low <= high).collect();
+        given.sort_unstable();
         let mut ranges: Vec<(u64, u64)> = Vec::new();
-        for id in ids {
+        for (low, high) in given {
             match ranges.last_mut() {
-                Some((_, last)) if id == *last => {}
-                Some((_, last)) if last.checked_add(1) == Some(id) => *last = id,
-                _ => ranges.push((id, id)),
+                Some((_, last)) if low <= last.saturating_add(1) => *last = high.max(*last),
+                _ => ranges.push((low, high)),
             }
         }
         Self { ranges }
+    }
+}
+
+impl FromIterator<u64> for Idset {
+    fn from_iter<I: IntoIterator<Item = u64>>(ids: I) -> Self {
+        ids.into_iter().map(|id| (id, id)).collect()
     }
 }
 
@@ -379,7 +388,14 @@ mod tests {
                 set.insert_range(low.into(), high.into());
                 model.extend((low..=high).map(u64::from));
             }
-            set == model.into_iter().collect()
+            set == model.into_iter().collect::<Idset>()
+        }
+
+        fn ranges_in_any_order_are_their_union(ranges: Vec<(u8, u8)>) -> bool {
+            let mut inserted = Idset::new();
+            let wide = || ranges.iter().map(|&(low, high)| (u64::from(low), u64::from(high)));
+            wide().for_each(|(low, high)| inserted.insert_range(low, high));
+            inserted == wide().collect::<Idset>()
         }
     }
 }

@@ -53,6 +53,17 @@ pub enum LimitKind {
 }
 
 impl LimitKind {
+    /// Returns the name under which users set the limit, such as `jobspec.depth`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::InputBytes => "jobspec.input_bytes",
+            Self::Depth => "jobspec.depth",
+            Self::Resources => "jobspec.resources",
+            Self::Nodes => "jobspec.nodes",
+            Self::AliasNodes => "jobspec.alias_nodes",
+        }
+    }
+
     /// Returns what is counted, such as `bytes of input`.
     pub fn counted(self) -> &'static str {
         match self {

@@ -10,17 +10,18 @@ use crate::pick;
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct FilterSpec(&'static str);
 
-const SPECS: [FilterSpec; 7] = [
-    FilterSpec("ALL:core"),
-    FilterSpec("ALL:core,ALL:node"),
-    FilterSpec("ALL:core,ALL:node,ALL:memory"),
-    FilterSpec("ALL:core,ALL:gpu,ALL:memory"),
-    FilterSpec("rack:node,node:core"),
-    FilterSpec("cluster:core,node:gpu,ALL:socket"),
-    FilterSpec(""),
-];
-
 impl FilterSpec {
+    /// All that are tried.
+    pub(crate) const ALL: [Self; 7] = [
+        Self("ALL:core"),
+        Self("ALL:core,ALL:node"),
+        Self("ALL:core,ALL:node,ALL:memory"),
+        Self("ALL:core,ALL:gpu,ALL:memory"),
+        Self("rack:node,node:core"),
+        Self("cluster:core,node:gpu,ALL:socket"),
+        Self(""),
+    ];
+
     /// Returns the specification.
     pub fn as_str(self) -> &'static str {
         self.0
@@ -35,12 +36,12 @@ impl fmt::Debug for FilterSpec {
 
 impl Arbitrary for FilterSpec {
     fn arbitrary(g: &mut Gen) -> Self {
-        pick(g, &SPECS)
+        pick(g, &Self::ALL)
     }
 
     fn shrink(&self) -> Box<dyn Iterator<Item = Self>> {
-        match SPECS.iter().position(|spec| spec == self) {
-            Some(at) => Box::new(SPECS[..at].iter().copied()),
+        match Self::ALL.iter().position(|spec| spec == self) {
+            Some(at) => Box::new(Self::ALL[..at].iter().copied()),
             None => empty_shrinker(),
         }
     }

@@ -9,6 +9,7 @@
 //! tests can use this package.
 
 mod filters;
+pub mod fuzz;
 mod graph;
 mod history;
 mod jobspec;

@@ -145,7 +145,7 @@ fn session_options(args: &Args) -> Result<SessionOptions, String> {
             lists.iter().map(String::as_str).filter(|list| !list.trim().is_empty()).collect();
         (!lists.is_empty()).then(|| lists.join(","))
     };
-    options.load.allowlist = given(&args.load_allowlist).map(|types| format!("cluster,{types}"));
+    options.allowlist = given(&args.load_allowlist).map(|types| format!("cluster,{types}"));
     if let Some(filters) = given(&args.prune_filters) {
         options.prune_filters = filters;
     }

@@ -91,8 +91,10 @@ pub(super) fn run_remove(shell: &mut Shell, words: &[&str]) -> io::Result<Flow> 
         "true" => shell.session.remove_path(target),
         "false" => match Idset::decode(target) {
             Ok(ranks) => {
-                let ranks: Vec<i64> =
-                    ranks.iter().filter_map(|rank| i64::try_from(rank).ok()).collect();
+                // Of more ranks than there are vertices, one of the first is unknown already.
+                let most = shell.session.engine().graph().n_vertices() + 1;
+                let ranks = ranks.iter().filter_map(|rank| i64::try_from(rank).ok());
+                let ranks: Vec<i64> = ranks.take(most).collect();
                 shell.session.remove_ranks(&ranks)
             }
             Err(error) => {

@@ -104,10 +104,11 @@ impl<'a> Refusal<'a> {
 pub(super) fn read_jobspec(
     path: &str,
     dialect: Dialect,
+    limits: &jobspec::Limits,
     console: &Console,
 ) -> Reported<JobspecFile> {
     let source = read(path, console)?;
-    match Jobspec::parse(&source.text, dialect) {
+    match Jobspec::parse_with(&source.text, dialect, limits) {
         Ok(jobspec) => Ok(JobspecFile { source, jobspec }),
         Err(error) => {
             let mut report = Report::of_jobspec(&source, &error);
@@ -122,13 +123,14 @@ pub(super) fn read_jobspec(
 /// Reads jobspecs, and tells of all that are unsound.
 pub(super) fn read_jobspecs(
     paths: &[String],
+    limits: &jobspec::Limits,
     json: bool,
     console: &Console,
 ) -> Result<Vec<JobspecFile>, Failure> {
     let mut files = Vec::with_capacity(paths.len());
     let mut exit = Exit::Success;
     for path in paths {
-        match read_jobspec(path, Dialect::Fluxion, console) {
+        match read_jobspec(path, Dialect::Fluxion, limits, console) {
             Ok(file) => files.push(file),
             Err(report) => {
                 exit = exit.max(refuse(path, &report, json, console)?);
@@ -269,7 +271,8 @@ pub(super) fn open(
     let defaults = SessionOptions::default();
     let options = SessionOptions {
         load_format: document.format,
-        load: load_options(load),
+        allowlist: allowlist(load),
+        limits: load.limits.limits(),
         matcher: engine.matcher.clone(),
         policy: policy.map_or(defaults.policy, |policy| policy.policy.clone()),
         traverser: policy.map_or(Traverser::Simple, |policy| policy.traverser.into()),
@@ -309,14 +312,16 @@ pub(super) fn load_graph(path: &str, load: &LoadArgs, console: &Console) -> Repo
     let source = read(path, console)?;
     let document = Document::of(&source, load.load_format)?;
     let _progress = Progress::start(console.lively, format!("loading {}", source.name), None);
-    jgf::load(document.text, document.format, &load_options(load))
+    let options = LoadOptions {
+        allowlist: allowlist(load),
+        limits: load.limits.limits().graph,
+        ..LoadOptions::default()
+    };
+    jgf::load(document.text, document.format, &options)
         .map_err(|error| document.report(&error, load.load_format))
 }
 
-fn load_options(load: &LoadArgs) -> LoadOptions {
-    LoadOptions {
-        // A graph needs its root.
-        allowlist: load.allowlist.as_ref().map(|types| format!("cluster,{types}")),
-        ..LoadOptions::default()
-    }
+fn allowlist(load: &LoadArgs) -> Option<String> {
+    // A graph needs its root.
+    load.allowlist.as_ref().map(|types| format!("cluster,{types}"))
 }

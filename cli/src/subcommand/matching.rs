@@ -38,7 +38,8 @@ enum Resources<'a> {
 pub(super) fn run(args: &MatchArgs, console: &Console) -> Result<Exit, Failure> {
     let MatchArgs { jobspecs: paths, graph, .. } = args;
     input::check_stdin(paths.iter().chain([&graph.file]))?;
-    let jobspecs = input::read_jobspecs(paths, args.json, console)?;
+    let jobspecs =
+        input::read_jobspecs(paths, &args.load.limits.limits().jobspec, args.json, console)?;
     let mut loaded = input::open(
         &graph.file,
         &args.load,

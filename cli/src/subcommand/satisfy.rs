@@ -20,7 +20,7 @@ struct Answer<'a> {
 pub(super) fn run(args: &SatisfyArgs, console: &Console) -> Result<Exit, Failure> {
     let SatisfyArgs { jobspecs: paths, graph, json, .. } = args;
     input::check_stdin(paths.iter().chain([&graph.file]))?;
-    let jobspecs = input::read_jobspecs(paths, *json, console)?;
+    let jobspecs = input::read_jobspecs(paths, &args.load.limits.limits().jobspec, *json, console)?;
     let mut loaded = input::open(
         &graph.file,
         &args.load,

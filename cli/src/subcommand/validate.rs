@@ -28,12 +28,13 @@ struct Extended<'a> {
 }
 
 pub(super) fn run(args: &ValidateArgs, console: &Console) -> Result<Exit, Failure> {
-    let ValidateArgs { jobspecs: paths, extended, json } = args;
+    let ValidateArgs { jobspecs: paths, extended, limits, json } = args;
+    let limits = limits.limits().jobspec;
     input::check_stdin(paths)?;
     let dialect = if *extended { Dialect::Extended } else { Dialect::Fluxion };
     let mut exit = Exit::Success;
     for path in paths {
-        let file = match input::read_jobspec(path, dialect, console) {
+        let file = match input::read_jobspec(path, dialect, &limits, console) {
             Ok(file) => file,
             Err(report) => {
                 exit = exit.max(input::refuse(path, &report, *json, console)?);

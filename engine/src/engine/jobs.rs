@@ -21,7 +21,7 @@ impl Engine {
     /// # Errors
     ///
     /// [`Error::JobExists`], [`Error::OutOfRange`] for the time, [`Error::Occupied`] where somebody
-    /// else holds something of it, [`Error::Request`] for edges that lead to nothing, and what the
+    /// else holds something of it, [`Error::Limit`], [`Error::Request`] for edges that lead to nothing, and what the
     /// visitor fails with.
     pub fn update(
         &mut self,
@@ -57,11 +57,13 @@ impl Engine {
                 return Err(self.occupied(job, booked.vertex));
             }
         }
+        self.check_points(planned.keys().copied())?;
         let kinds = self.filters[0].kinds();
         let mut holds = Vec::new();
         let top = self.tree.slots[0].vertex;
         if let Some((_, root)) = booking.roots.iter().find(|(vertex, _)| *vertex == top) {
             let marks = self.marks_of(booking);
+            self.check_points(marks.iter().map(|mark| mark.pos).chain([0]))?;
             let needs = i64::try_from(root.needs).unwrap_or(i64::MAX);
             let root = Mark { pos: 0, from: 0, needs, exclusive: root.exclusive };
             let (walked, held, drift) = self.follow(&marks, root, interval, &kinds, visitor)?;
@@ -96,7 +98,13 @@ impl Engine {
             let (Some(source), Some(target)) = ends else {
                 continue;
             };
-            if !self.tree.children(source).contains(&target) {
+            // A vertex has one parent, or else is looked for among the children of each.
+            let is_child = if self.tree.shared {
+                self.tree.children(source).contains(&target)
+            } else {
+                target != 0 && self.tree.slots[target as usize].parent == source
+            };
+            if !is_child {
                 continue; // an edge of another subsystem
             }
             let needs = i64::try_from(edge.share.needs).unwrap_or(i64::MAX);
@@ -245,10 +253,11 @@ impl Engine {
                 }
             }
             Release::Ranks(ranks) => {
+                let at_ranks = self.at_ranks(ranks);
                 for &rank in ranks {
-                    let vertices = self.at_rank(rank).ok_or(Error::UnknownRank(rank))?;
+                    let vertices = at_ranks.get(&rank).ok_or(Error::UnknownRank(rank))?;
                     let entry = freed.entry(rank).or_default();
-                    for pos in vertices {
+                    for &pos in vertices {
                         entry.1 = Some(self.higher(entry.1, pos));
                         self.materialize(pos, job);
                         let Some(held) = self.held(pos, job).filter(|held| held.tagged) else {
@@ -408,13 +417,20 @@ impl Engine {
         }
     }
 
-    /// Returns the positions of a rank in the order of their vertices, `None` for an unknown rank.
-    pub(super) fn at_rank(&self, rank: i64) -> Option<Vec<u32>> {
-        let here = |&vertex: &VertexId| self.graph.rank(vertex) == rank;
-        let positions = self.graph.vertices().filter(here);
-        let positions: Vec<u32> =
-            positions.filter_map(|vertex| self.tree.position(vertex)).collect();
-        (!positions.is_empty()).then_some(positions)
+    /// Returns the positions of each of these ranks in the order of their vertices. Ranks that are
+    /// unknown are not among them.
+    ///
+    /// **Complexity**: O(|V|), however many ranks there are.
+    pub(super) fn at_ranks(&self, ranks: &[i64]) -> FxHashMap<i64, Vec<u32>> {
+        let mut found: FxHashMap<i64, Vec<u32>> =
+            ranks.iter().map(|&rank| (rank, Vec::new())).collect();
+        for vertex in self.graph.vertices() {
+            if let Some(positions) = found.get_mut(&self.graph.rank(vertex)) {
+                positions.extend(self.tree.position(vertex));
+            }
+        }
+        found.retain(|_, positions| !positions.is_empty());
+        found
     }
 
     /// Returns which of two vertices has the shorter path, the first one where they are alike.

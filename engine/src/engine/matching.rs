@@ -10,7 +10,7 @@ use crate::traverser::{
     satisfies,
 };
 use crate::visit::MatchVisitor;
-use crate::{Error, Graph, JobId, TypeId};
+use crate::{Error, Graph, JobId, LimitKind, TypeId};
 
 /// What is wanted of a match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -84,6 +84,7 @@ struct Plea<'a> {
     demand: Demand,
     duration: i64,
     constraint: Option<&'a Constraint>,
+    constraint_size: usize,
     now: i64,
 }
 
@@ -105,6 +106,7 @@ impl Engine {
         visitor: &mut dyn MatchVisitor,
     ) -> Result<Outcome, Error> {
         self.stats = Stats::default();
+        self.steps = 0;
         self.failure = Failure::Nothing;
         if jobspec.resources.is_empty() {
             return Err(Error::Request("the jobspec asks for no resources".to_owned()));
@@ -115,15 +117,17 @@ impl Engine {
         let system = &jobspec.attributes.system;
         let demand = Demand::compile(jobspec, &self.graph, &self.filters[0], self.slots())?;
         let duration = self.duration(system.duration)?;
-        let plea = Plea { demand, duration, constraint: system.constraints.as_ref(), now };
+        let constraint = system.constraints.as_ref();
+        let constraint_size = constraint.map_or(0, Constraint::size);
+        let plea = Plea { demand, duration, constraint, constraint_size, now };
         if op == MatchOp::Satisfiability {
             return match self.search_ever(&plea) {
                 Ok(_) => Ok(Outcome::Satisfiable),
-                Err(failure) => outcome_of(failure),
+                Err(failure) => self.outcome_of(failure),
             };
         }
         match self.schedule(op, &plea) {
-            Err(failure) => outcome_of(failure),
+            Err(failure) => self.outcome_of(failure),
             Ok((at, selection)) => {
                 self.settle(op, &plea, job, at, &selection, system.queue.as_deref(), visitor)
             }
@@ -187,7 +191,7 @@ impl Engine {
     }
 
     /// Refuses at a glance what there are not enough nodes for.
-    fn precheck(&self, op: MatchOp, plea: &Plea<'_>) -> Result<(), Failure> {
+    fn precheck(&mut self, op: MatchOp, plea: &Plea<'_>) -> Result<(), Failure> {
         let wanted = need(&plea.demand.needs, Graph::NODE);
         let refusal =
             if op.asks_for_satisfiability() { Failure::Unsatisfiable } else { Failure::Busy };
@@ -203,16 +207,24 @@ impl Engine {
             _ => self.options.horizon - 1,
         };
         let window = Interval { start: at, end: at.saturating_add(plea.duration) };
-        let fits = |&pos: &u32| {
-            let slot = self.tree.slots[pos as usize];
-            slot.kind == Graph::NODE
-                && (op.asks_for_satisfiability() || !slot.down)
-                && satisfies(&self.graph, slot.vertex, constraint)
-                && self.free_during(pos, window) == 1
-        };
-        let wanted = usize::try_from(wanted).unwrap_or(0);
-        let found = (0..self.tree.len()).filter_map(|pos| u32::try_from(pos).ok()).filter(fits);
-        if found.take(wanted).count() < wanted { Err(refusal) } else { Ok(()) }
+        let mut left = wanted;
+        for (slot, pos) in self.tree.slots.iter().zip(0..) {
+            if left <= 0 {
+                break;
+            }
+            if slot.kind != Graph::NODE || slot.down && !op.asks_for_satisfiability() {
+                continue;
+            }
+            self.steps = self.steps.saturating_add(plea.constraint_size);
+            if self.steps > self.options.limits.search_steps {
+                return Err(Failure::Limit(LimitKind::SearchSteps));
+            }
+            if satisfies(&self.graph, slot.vertex, constraint) && self.free_during(pos, window) == 1
+            {
+                left -= 1;
+            }
+        }
+        if left > 0 { Err(refusal) } else { Ok(()) }
     }
 
     /// Returns how much of a vertex is free in `window`.
@@ -269,6 +281,7 @@ impl Engine {
             respect_status: false,
             respect_overruns: false,
             constraint: plea.constraint,
+            constraint_size: plea.constraint_size,
             flexible: self.options.traverser == Traverser::Flexible,
             shortcuts: self.options.shortcuts,
         }
@@ -277,15 +290,23 @@ impl Engine {
     fn search(&mut self, plea: &Plea<'_>, aim: Aim<'_>) -> Result<Selection, Failure> {
         let mut frontiers = std::mem::take(&mut self.frontiers);
         let parts = self.parts(&self.exclusive);
-        let mut search = Search::new(parts, aim, &self.options.limits, self.failure);
+        let steps = self.steps.saturating_add(1);
+        let mut search = Search::new(parts, aim, &self.options.limits, self.failure, steps);
         let found = search.run(&plea.demand, &mut frontiers);
         let Visits { preorder, postorder } = search.visits;
-        let failure = search.failure();
+        let exhausted = search.is_exhausted();
+        let (failure, steps) = (search.failure(), search.steps);
         let labels = std::mem::take(&mut search.labels);
         self.frontiers = frontiers;
         self.stats.preorder += preorder;
         self.stats.postorder += postorder;
         self.failure = failure;
+        self.steps = steps;
+        if exhausted {
+            self.frontiers.forget();
+            self.failure = Failure::Limit(LimitKind::SearchSteps);
+            return Err(self.failure);
+        }
         let vertex = |pos: u32| self.tree.slots[pos as usize].vertex;
         self.labels.extend(labels.into_iter().map(|(pos, label)| (vertex(pos), label)));
         found
@@ -315,6 +336,9 @@ impl Engine {
             });
         }
         let interval = Interval { start: at, end: at.saturating_add(plea.duration).min(horizon) };
+        if op.allocates() {
+            self.check_points(selection.marks.iter().map(|mark| mark.pos).chain([0]))?;
+        }
         let taking = if op.allocates() { Taking::Plan } else { Taking::Nothing };
         let mut exclusive = self.exclusive.clone();
         exclusive.extend_from_slice(&plea.demand.exclusive_types);
@@ -328,17 +352,24 @@ impl Engine {
         let holds = std::mem::take(&mut walk.holds);
         self.drift = walk.drift;
         if !held {
-            if self.failure == Failure::Nothing {
+            if self.failure != Failure::NoTime {
                 // Only a search without shortcuts comes across everything that fails on its way.
+                let before = std::mem::replace(&mut self.failure, Failure::Nothing);
                 let shortcuts = std::mem::replace(&mut self.options.shortcuts, Shortcuts::NONE);
                 let again = self.search_at(plea, at);
                 self.options.shortcuts = shortcuts;
-                debug_assert!(again.is_ok(), "shortcuts found what is not there");
+                if self.failure == Failure::Nothing {
+                    self.failure = before;
+                }
+                debug_assert!(
+                    matches!(again, Ok(_) | Err(Failure::Limit(_))),
+                    "shortcuts found what is not there"
+                );
             }
             return match self.failure {
                 Failure::NoTime => Err(Error::Unreachable { last: true }),
                 Failure::Nothing => Err(Error::Unreachable { last: false }),
-                failure => outcome_of(failure),
+                failure => self.outcome_of(failure),
             };
         }
         visitor.times(interval.start, interval.end);
@@ -353,6 +384,20 @@ impl Engine {
         self.apply(job, span, &holds, &kinds);
         self.weigh(&holds, Some(plea.now));
         Ok(if span.reserved { Outcome::Reserved { at } } else { Outcome::Allocated })
+    }
+
+    /// Refuses one more hold of vertices that have no points in time left for it.
+    pub(super) fn check_points(
+        &self,
+        mut positions: impl Iterator<Item = u32>,
+    ) -> Result<(), Error> {
+        let limits = &self.options.limits;
+        // A hold has a start and an end.
+        let full = |pos| self.plan(pos).map_or(0, Plan::n_points) + 2 > limits.planner_points;
+        if positions.any(full) {
+            return Err(limits.passed(LimitKind::PlannerPoints));
+        }
+        Ok(())
     }
 
     /// Writes holds to the planners, in the order given: what is below a vertex comes before it.
@@ -465,6 +510,17 @@ impl Engine {
         }
     }
 
+    fn outcome_of(&self, failure: Failure) -> Result<Outcome, Error> {
+        match failure {
+            Failure::Busy | Failure::NoTime | Failure::Nothing => Ok(Outcome::Busy),
+            Failure::Unsatisfiable => Ok(Outcome::Unsatisfiable),
+            Failure::Invalid => {
+                Err(Error::Request("a resource below a slot cannot be shared".to_owned()))
+            }
+            Failure::Limit(limit) => Err(self.options.limits.passed(limit)),
+        }
+    }
+
     /// Follows marks that somebody else made. Returns what they hold, whether that is anything, and
     /// how much deeper than they are vertices are told to be from now on.
     pub(super) fn follow(
@@ -489,16 +545,5 @@ impl Engine {
         );
         let held = walk.run(root)?;
         Ok((walk.holds, held, walk.drift))
-    }
-}
-
-fn outcome_of(failure: Failure) -> Result<Outcome, Error> {
-    match failure {
-        Failure::Busy | Failure::NoTime | Failure::Nothing => Ok(Outcome::Busy),
-        Failure::Unsatisfiable => Ok(Outcome::Unsatisfiable),
-        Failure::Invalid => {
-            Err(Error::Request("a resource below a slot cannot be shared".to_owned()))
-        }
-        Failure::Limit(what) => Err(Error::Limit { what, limit: 0 }),
     }
 }

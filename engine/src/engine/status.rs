@@ -42,11 +42,13 @@ impl Engine {
     /// passed over.
     pub fn set_rank_status(&mut self, ranks: impl IntoIterator<Item = i64>, status: Status) {
         let mut changed = 0;
+        let ranks: Vec<i64> = ranks.into_iter().collect();
+        let at_ranks = self.at_ranks(&ranks);
         for rank in ranks {
-            let Some(positions) = self.at_rank(rank) else {
+            let Some(positions) = at_ranks.get(&rank) else {
                 continue;
             };
-            let top = positions.into_iter().fold(None, |top, pos| Some(self.higher(top, pos)));
+            let top = positions.iter().fold(None, |top, &pos| Some(self.higher(top, pos)));
             let Some(vertex) = top.map(|top| self.tree.slots[top as usize].vertex) else {
                 continue;
             };

@@ -6,7 +6,7 @@ use super::{Engine, compile, down_positions};
 use crate::booking::OnFault;
 use crate::filter::Filters;
 use crate::planner::ChildOrder;
-use crate::traverser::Reaches;
+use crate::traverser::{Reaches, scores_all};
 use crate::{Error, Graph, VertexId};
 
 impl Engine {
@@ -75,9 +75,10 @@ impl Engine {
         let mut all = Vec::new();
         let mut jobs = std::collections::BTreeSet::new();
         let mut freed = Vec::new();
+        let at_ranks = self.at_ranks(ranks);
         for &rank in ranks {
-            let positions = self.at_rank(rank).ok_or(Error::UnknownRank(rank))?;
-            let (amounts, concerned) = self.clear(&positions);
+            let positions = at_ranks.get(&rank).ok_or(Error::UnknownRank(rank))?;
+            let (amounts, concerned) = self.clear(positions);
             jobs.extend(concerned);
             let Some(top) = positions.iter().fold(None, |top, &pos| Some(self.higher(top, pos)))
             else {
@@ -132,7 +133,8 @@ impl Engine {
     fn replace_graph(&mut self, graph: Graph) -> Result<(), Error> {
         self.frontiers.forget();
         let mut filters: Vec<Filters> = self.filters.clone();
-        let mut trees = compile(&graph, &self.options.subsystems, &mut filters)?;
+        let mut trees =
+            compile(&graph, &self.options.subsystems, &mut filters, &self.options.limits)?;
         let (tree, aggregates) = trees.remove(0);
         let old_aggregates = std::mem::replace(&mut self.aggregates, aggregates);
         let old_tree = std::mem::replace(&mut self.tree, tree);
@@ -188,6 +190,7 @@ impl Engine {
                 }
             }
         }
+        self.scores_all = scores_all(&self.graph, &*self.policy, &self.contributing);
         self.reaches = Reaches::measure(&self.graph, &self.tree, &*self.policy, &self.contributing);
         self.recount();
         Ok(())

@@ -156,7 +156,7 @@ impl Graph {
     ///
     /// # Errors
     ///
-    /// [`Error::Limit`] when there are [`TypeId::LIMIT`] types.
+    /// [`Error::Capacity`] when there are [`TypeId::LIMIT`] types.
     pub fn intern_type(&mut self, name: &str) -> Result<TypeId, Error> {
         intern(&mut self.types, name, "resource types", TypeId::LIMIT)
             .map(|number| TypeId(u16::try_from(number).unwrap_or(u16::MAX)))
@@ -181,7 +181,7 @@ impl Graph {
     ///
     /// # Errors
     ///
-    /// [`Error::Limit`] when there are [`SubsystemId::LIMIT`] subsystems.
+    /// [`Error::Capacity`] when there are [`SubsystemId::LIMIT`] subsystems.
     pub fn intern_subsystem(&mut self, name: &str) -> Result<SubsystemId, Error> {
         intern(&mut self.subsystems, name, "subsystems", SubsystemId::LIMIT)
             .map(|number| SubsystemId(u8::try_from(number).unwrap_or(u8::MAX)))
@@ -208,12 +208,12 @@ impl Graph {
     ///
     /// # Errors
     ///
-    /// [`Error::Limit`] for too many vertices, basenames or units; [`Error::OutOfRange`] for a
+    /// [`Error::Capacity`] for too many vertices, basenames or units; [`Error::OutOfRange`] for a
     /// rank that does not fit 32 bits or a size above `i64::MAX`.
     pub fn add_vertex(&mut self, vertex: &NewVertex<'_>) -> Result<VertexId, Error> {
         let limit = VertexId::LIMIT;
         let id = VertexId::new(self.rows.len())
-            .ok_or(Error::Limit { what: "vertices", limit: limit as u64 })?;
+            .ok_or(Error::Capacity { what: "vertices", max: limit as u64 })?;
         let rank = checked_rank(vertex.rank)?;
         if vertex.size > i64::MAX as u64 {
             return Err(Error::OutOfRange {
@@ -258,7 +258,7 @@ impl Graph {
     ) -> Result<VertexId, Error> {
         self.known(model)?;
         let added = VertexId::new(self.rows.len())
-            .ok_or(Error::Limit { what: "vertices", limit: VertexId::LIMIT as u64 })?;
+            .ok_or(Error::Capacity { what: "vertices", max: VertexId::LIMIT as u64 })?;
         let rank = checked_rank(rank)?;
         self.rows.push(Row { id, uniq_id, rank, ..self.rows[model.index()] });
         self.topology.add_node(());
@@ -590,7 +590,7 @@ fn intern(
     what: &'static str,
     limit: usize,
 ) -> Result<u32, Error> {
-    names.intern(name, limit).ok_or(Error::Limit { what, limit: limit as u64 })
+    names.intern(name, limit).ok_or(Error::Capacity { what, max: limit as u64 })
 }
 
 fn checked_rank(rank: i64) -> Result<i32, Error> {

@@ -110,10 +110,10 @@ impl Tree {
                 if let Some(&set) = known_sets.get(&types) {
                     set
                 } else {
-                    let limit = u64::from(u16::MAX);
-                    let next = u16::try_from(type_sets.len()).map_err(|_| Error::Limit {
+                    let max = u64::from(u16::MAX);
+                    let next = u16::try_from(type_sets.len()).map_err(|_| Error::Capacity {
                         what: "kinds of vertices by the types below them",
-                        limit,
+                        max,
                     })?;
                     known_sets.insert(types.clone(), next);
                     type_sets.push(types);
@@ -166,6 +166,23 @@ impl Tree {
             (slot.ordered, slot.uniform) = (ordered, uniform);
         }
         Ok(tree)
+    }
+
+    /// Returns the number of vertices on the longest way down.
+    ///
+    /// **Complexity**: O(n), and O(n log n) where vertices have several parents.
+    pub(crate) fn depth(&self) -> usize {
+        let mut order: Vec<u32> = (0..as_u32(self.len())).rev().collect();
+        if self.shared {
+            // What a walk is done with first; an edge never leads to something later.
+            order.sort_by_key(|&pos| self.slots[pos as usize].end);
+        }
+        let mut heights = vec![1; self.len()];
+        for pos in order {
+            let below = self.children(pos).iter().map(|&child| heights[child as usize]).max();
+            heights[pos as usize] += below.unwrap_or(0);
+        }
+        heights.first().copied().unwrap_or(0)
     }
 
     fn link_children(&mut self, graph: &Graph) {

@@ -104,6 +104,11 @@ impl Plan {
         }
     }
 
+    /// Returns the number of times at which something starts or ends.
+    pub(crate) fn n_points(&self) -> usize {
+        self.timeline.n_points()
+    }
+
     pub(crate) fn held(&self) -> &BTreeMap<JobId, Held> {
         &self.held
     }

@@ -176,6 +176,11 @@ impl Timeline {
         self.refresh_lane(at, lane);
     }
 
+    /// Returns the number of points.
+    pub(crate) fn n_points(&self) -> usize {
+        self.points.len() - self.free.len()
+    }
+
     #[cfg(test)]
     pub(crate) fn is_empty(&self) -> bool {
         self.root == NONE

@@ -11,10 +11,10 @@ use smallvec::SmallVec;
 use super::demand::{Demand, Request, need, satisfies};
 use super::evals::{Candidate, Evals, Member, NO_CHOICE, Runs, Scores, Tally};
 use super::frontier::Frontiers;
-use super::{Failure, Limits, Parts, Shortcuts};
+use super::{Failure, Parts, Shortcuts};
 use crate::planner::{Interval, Plan};
 use crate::policy::{self, Preferences};
-use crate::{Graph, TypeId};
+use crate::{Graph, LimitKind, Limits, TypeId};
 
 /// What a search looks for besides the demand itself.
 #[derive(Clone, Copy, Debug)]
@@ -26,6 +26,8 @@ pub(crate) struct Aim<'a> {
     /// Whether jobs past their end still have what they hold.
     pub(crate) respect_overruns: bool,
     pub(crate) constraint: Option<&'a Constraint>,
+    /// How many terms the constraint has.
+    pub(crate) constraint_size: usize,
     /// Whether slots side by side are alternatives.
     pub(crate) flexible: bool,
     pub(crate) shortcuts: Shortcuts,
@@ -47,6 +49,11 @@ pub(crate) struct Mark {
     pub(crate) from: u32,
     pub(crate) needs: i64,
     pub(crate) exclusive: bool,
+}
+
+/// Returns whether constraints are for vertices of a type.
+fn is_constrained(kind: TypeId) -> bool {
+    kind == Graph::NODE || kind == Graph::STORAGE_NODE
 }
 
 /// Counts of a search.
@@ -114,6 +121,8 @@ pub(crate) struct Search<'a> {
     /// Why the last thing that failed did.
     pub(super) failure: Failure,
     pub(crate) visits: Visits,
+    /// Steps taken, those of earlier searches of the operation included.
+    pub(crate) steps: usize,
 }
 
 impl<'a> Search<'a> {
@@ -122,17 +131,20 @@ impl<'a> Search<'a> {
         aim: Aim<'a>,
         limits: &'a Limits,
         failure: Failure,
+        steps: usize,
     ) -> Self {
         Self {
             parts,
             aim,
             limits,
+            steps,
             preferences: parts.policy.preferences(),
             first_match: parts.policy.first_match(),
             choices: Vec::new(),
             members: Vec::new(),
             barren: FxHashMap::default(),
             learns: aim.shortcuts.shapes
+                && parts.scores_all
                 && parts.auxiliary.is_empty()
                 && !parts.tree.shared
                 && !aim.flexible
@@ -164,7 +176,7 @@ impl<'a> Search<'a> {
             return self.select(&demand.resources, demand.has_labels);
         }
         let variants = split_xor_slots(&demand.resources, self.limits.xor_variants)
-            .ok_or(Failure::Limit("variants of xor_slots"))?;
+            .ok_or(Failure::Limit(LimitKind::XorVariants))?;
         let mut failure = Failure::Busy;
         for variant in variants {
             match self.select(&variant, demand.has_labels) {
@@ -174,6 +186,12 @@ impl<'a> Search<'a> {
             }
         }
         Err(failure)
+    }
+
+    /// Returns whether more steps were asked for than there may be. Then nothing that was found
+    /// means anything.
+    pub(crate) fn is_exhausted(&self) -> bool {
+        self.steps > self.limits.search_steps
     }
 
     /// Why the last thing that failed did, also when the search as a whole succeeded.
@@ -530,6 +548,11 @@ impl<'a> Search<'a> {
         exclusive: bool,
         overrun: bool,
     ) -> Option<i64> {
+        self.steps = self.steps.saturating_add(resources.len() + self.constraint_steps(pos));
+        if self.is_exhausted() {
+            self.failure = Failure::Limit(LimitKind::SearchSteps);
+            return None;
+        }
         match self.serve(pos, plan, resources, exclusive, overrun) {
             Ok(avail) => Some(avail),
             Err(failure) => {
@@ -537,6 +560,12 @@ impl<'a> Search<'a> {
                 None
             }
         }
+    }
+
+    /// Returns how many steps it takes to hold a vertex against the constraint.
+    fn constraint_steps(&self, pos: u32) -> usize {
+        let constrained = is_constrained(self.parts.tree.slots[pos as usize].kind);
+        if constrained { self.aim.constraint_size } else { 0 }
     }
 
     fn serve(
@@ -553,7 +582,7 @@ impl<'a> Search<'a> {
             return Err(Failure::Busy);
         }
         if let Some(constraint) = self.aim.constraint
-            && (slot.kind == Graph::NODE || slot.kind == Graph::STORAGE_NODE)
+            && is_constrained(slot.kind)
             && !satisfies(self.parts.graph, slot.vertex, constraint)
         {
             return Err(Failure::Busy);
@@ -717,9 +746,10 @@ impl<'a> Search<'a> {
                 let number = dominant.map_or(0, |pos| self.parts.tree.slots[pos as usize].plan);
                 let plan = self.parts.plans.get(number);
                 let parts = Parts { tree, aggregates, auxiliary: &[], ..self.parts };
-                let mut search = Search::new(parts, self.aim, self.limits, self.failure);
+                let mut search =
+                    Search::new(parts, self.aim, self.limits, self.failure, self.steps);
                 let free = search.prune(there, plan, resources, above.exclusive, above.overrun);
-                self.failure = search.failure;
+                (self.failure, self.steps) = (search.failure, search.steps);
                 if free.is_some() {
                     let qualified = if scores.overall > 0 { scores.avail } else { 0 };
                     let kind = self.parts.graph.kind(target);

@@ -18,7 +18,7 @@ use roaring::RoaringBitmap;
 use crate::filter::Aggregates;
 use crate::graph::{Slot, Tree};
 use crate::planner::Plans;
-use crate::{Graph, MatchPolicy, TypeId};
+use crate::{Candidate, Graph, LimitKind, MatchPolicy, TypeId};
 
 /// Why a search fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,8 +33,8 @@ pub(crate) enum Failure {
     NoTime,
     /// Nothing failed yet.
     Nothing,
-    /// A limit of the search was reached.
-    Limit(&'static str),
+    /// A limit of the search was passed.
+    Limit(LimitKind),
 }
 
 /// Ways to look at less. None changes an answer.
@@ -59,19 +59,6 @@ impl Default for Shortcuts {
     }
 }
 
-/// Bounds of a search.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
-    /// How many requests the alternatives of `xor_slot` may make.
-    pub xor_variants: usize,
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        Self { xor_variants: 1000 }
-    }
-}
-
 /// What a traversal reads.
 #[derive(Clone, Copy)]
 pub(crate) struct Parts<'a> {
@@ -81,6 +68,8 @@ pub(crate) struct Parts<'a> {
     pub(crate) auxiliary: &'a [(Tree, Aggregates)],
     /// Where scores lie below each vertex, if the policy scores by id.
     pub(crate) reaches: Option<&'a Reaches>,
+    /// Whether every vertex can be scored, so that its shape tells what it offers.
+    pub(crate) scores_all: bool,
     pub(crate) plans: &'a Plans,
     /// Positions with a plan, and positions that are down.
     pub(crate) touched: &'a RoaringBitmap,
@@ -90,6 +79,21 @@ pub(crate) struct Parts<'a> {
     pub(crate) contributing: &'a [TypeId],
     /// Types that are held exclusively, with all below.
     pub(crate) exclusive: &'a [TypeId],
+}
+
+/// Returns whether every vertex has a positive score, and none adds so much to those below it that
+/// sums could overflow.
+pub(crate) fn scores_all(graph: &Graph, policy: &dyn MatchPolicy, contributing: &[TypeId]) -> bool {
+    /// Leaves room for as many levels as there can be vertices.
+    const MOST: i64 = i64::MAX >> 32;
+    graph.vertices().all(|vertex| {
+        let (id, uniq_id) = (graph.id(vertex), graph.uniq_id(vertex));
+        let properties = graph.properties(vertex);
+        let adds = || policy.contribution(id, uniq_id);
+        policy.score(&Candidate { id, uniq_id, above: 0, properties }) > 0
+            && (!contributing.contains(&graph.kind(vertex))
+                || adds().is_some_and(|added| (0..=MOST).contains(&added)))
+    })
 }
 
 impl Parts<'_> {

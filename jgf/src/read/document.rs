@@ -246,15 +246,18 @@ impl<'de> Deserialize<'de> for Ids {
             }
 
             fn visit_seq<A: serde::de::SeqAccess<'de>>(self, mut list: A) -> Result<Ids, A::Error> {
-                let mut ids = jobspec::Idset::default();
-                while let Some(number) = list.next_element::<u64>()? {
-                    if !ids.insert(number) {
-                        return Err(A::Error::custom(format_args!(
-                            "invalid value: {number} twice, expected each id once"
-                        )));
-                    }
+                let mut ids: Vec<u64> = Vec::new();
+                while let Some(number) = list.next_element()? {
+                    ids.push(number);
                 }
-                Ok(Ids(ids))
+                ids.sort_unstable();
+                let mut pairs = ids.iter().zip(ids.iter().skip(1));
+                if let Some((number, _)) = pairs.find(|(id, next)| id == next) {
+                    return Err(A::Error::custom(format_args!(
+                        "invalid value: {number} twice, expected each id once"
+                    )));
+                }
+                Ok(Ids(ids.into_iter().collect()))
             }
         }
         deserializer.deserialize_any(IdsVisitor)

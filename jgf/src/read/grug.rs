@@ -14,7 +14,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::topology::{check_cycles, give_paths};
 use super::xml::{parse, place, value};
 use super::{LoadOptions, jgf::from_engine};
-use crate::{Error, Limits, Place};
+use crate::{Error, LimitKind, Limits, Place};
 
 /// How the resources below a resource are made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -245,6 +245,7 @@ impl<'a> Recipe<'a> {
     /// `leave` for each vertex after all that is reached from it.
     fn walk<C>(
         &self,
+        limits: &Limits,
         context: &mut C,
         mut reach: impl FnMut(&mut C, usize, &Relation<'a>) -> Result<(), Error>,
         mut leave: impl FnMut(&mut C),
@@ -255,7 +256,11 @@ impl<'a> Recipe<'a> {
                 continue;
             }
             let mut stack = vec![(start, 0)];
-            while let Some((source, next)) = stack.last_mut() {
+            loop {
+                let depth = stack.len();
+                let Some((source, next)) = stack.last_mut() else {
+                    break;
+                };
                 match self.kinds[*source].edges.get(*next) {
                     None => {
                         leave(context);
@@ -264,6 +269,10 @@ impl<'a> Recipe<'a> {
                     Some(relation) => {
                         *next += 1;
                         if !std::mem::replace(&mut reached[relation.target], true) {
+                            if depth >= limits.depth {
+                                let at = place(self.kinds[relation.target].place);
+                                return Err(limits.passed(LimitKind::Depth, at));
+                            }
                             reach(context, *source, relation)?;
                             stack.push((relation.target, 0));
                         }
@@ -284,8 +293,9 @@ impl<'a> Recipe<'a> {
         }
         let mut counter = Counter { of: vec![0; self.kinds.len()], roots: Vec::new(), total: 0 };
         let limit = limits.vertices as u64;
-        let too_many = |at: Node<'_, '_>| Error::Limit { at: place(at), what: "vertices", limit };
+        let too_many = |at| limits.passed(LimitKind::Vertices, place(at));
         self.walk(
+            limits,
             &mut counter,
             |counter, source, relation| {
                 let kind = &self.kinds[source];
@@ -316,11 +326,8 @@ impl<'a> Recipe<'a> {
             },
             |_| {},
         )?;
-        usize::try_from(counter.total).map_err(|_| Error::Limit {
-            at: Place::default(),
-            what: "vertices",
-            limit,
-        })
+        usize::try_from(counter.total)
+            .map_err(|_| limits.passed(LimitKind::Vertices, Place::default()))
     }
 }
 
@@ -404,11 +411,7 @@ impl<'a> Generator<'_, 'a> {
     ) -> Result<VertexId, Error> {
         let at = kind.place;
         if self.graph.n_vertices() >= self.limits.vertices {
-            return Err(Error::Limit {
-                at: place(at),
-                what: "vertices",
-                limit: self.limits.vertices as u64,
-            });
+            return Err(self.limits.passed(LimitKind::Vertices, place(at)));
         }
         let rank = if type_id == Graph::NODE {
             self.next_rank += 1;
@@ -447,11 +450,7 @@ impl<'a> Generator<'_, 'a> {
     fn count_edge(&mut self, at: Node<'_, '_>) -> Result<(), Error> {
         self.n_edges += 1;
         if self.n_edges > self.limits.edges {
-            return Err(Error::Limit {
-                at: place(at),
-                what: "edges",
-                limit: self.limits.edges as u64,
-            });
+            return Err(self.limits.passed(LimitKind::Edges, place(at)));
         }
         Ok(())
     }
@@ -703,6 +702,7 @@ pub(super) fn load(text: &str, options: &LoadOptions) -> Result<Graph, Error> {
         n_edges: 0,
     };
     recipe.walk(
+        &options.limits,
         &mut generator,
         |generator, source, relation| {
             generator.make_root(source)?;
@@ -970,7 +970,7 @@ mod tests {
         let edges: Vec<&str> = edges.iter().map(String::as_str).collect();
         check(
             &recipe(&nodes, &edges),
-            "10:1 (/graphml[1]/graph[1]/edge[1]): more than 67108864 vertices",
+            "10:1 (/graphml[1]/graph[1]/edge[1]): more than 16777216 vertices (limit `graph.vertices`)",
         );
         check(
             &recipe(
@@ -987,7 +987,7 @@ mod tests {
         let options = LoadOptions { limits, ..LoadOptions::default() };
         assert_eq!(
             load(&text, &options).unwrap_err().to_string(),
-            "11:1 (/graphml[1]/graph[1]/edge[3]): more than 1000 edges"
+            "11:1 (/graphml[1]/graph[1]/edge[3]): more than 1000 edges (limit `graph.edges`)"
         );
     }
 }

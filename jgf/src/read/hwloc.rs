@@ -13,7 +13,7 @@ use rustc_hash::FxHashSet;
 use super::jgf::from_engine;
 use super::xml::{parse, place, value};
 use super::{LoadOptions, split_hostname};
-use crate::{Error, Place};
+use crate::{Error, LimitKind, Place};
 
 // ---- sets --------------------------------------------------------------------------------------
 
@@ -725,15 +725,15 @@ fn build(
     options: &LoadOptions,
 ) -> Result<Graph, Error> {
     let mut graph = Graph::with_capacity(topology.objects.len() + 1);
-    let vertices = options.limits.vertices;
-    let add = |graph: &mut Graph, at: Place, resource: &Resource<'_>| -> Result<VertexId, Error> {
-        if graph.n_vertices() >= vertices {
-            return Err(Error::Limit { at, what: "vertices", limit: vertices as u64 });
+    // To find a place takes time, so it is done for errors only.
+    let add = |graph: &mut Graph, at: Node<'_, '_>, resource: &Resource<'_>| {
+        if graph.n_vertices() >= options.limits.vertices {
+            return Err(options.limits.passed(LimitKind::Vertices, place(at)));
         }
         add_vertex(graph, resource).map_err(|error| {
             let mut error = from_engine(error);
-            if let Some(place) = error.place_mut() {
-                *place = at;
+            if let Some(known) = error.place_mut() {
+                *known = place(at);
             }
             error
         })
@@ -747,14 +747,14 @@ fn build(
         size: 1,
         device: None,
     };
-    let cluster = add(&mut graph, Place::default(), &cluster)?;
+    let cluster = add(&mut graph, topology.objects[ROOT].element, &cluster)?;
     graph.set_root(Graph::CONTAINMENT, cluster).map_err(from_engine)?;
     let mut open = vec![(ROOT, cluster)];
     while let Some((id, above)) = open.pop() {
         let object = &topology.objects[id];
         let mut vertex = above;
         if let Some(resource) = resource(object, allowlist, options)? {
-            vertex = add(&mut graph, place(object.element), &resource)?;
+            vertex = add(&mut graph, object.element, &resource)?;
             graph.add_edge(above, vertex, Graph::CONTAINMENT).map_err(from_engine)?;
         }
         open.extend(topology.children(id).rev().map(|child| (child, vertex)));

@@ -20,7 +20,7 @@ use super::LoadOptions;
 use super::document::{Context, Flag, Ids, Integer, Text, array_seed, finish, object_seed};
 use super::pointer::{Step, place};
 use super::topology::{check_cycles, give_paths};
-use crate::{Error, Place};
+use crate::{Error, LimitKind, Place};
 
 // ---- the document ------------------------------------------------------------------------------
 
@@ -507,7 +507,6 @@ fn is_below(lower: &str, upper: &str) -> bool {
 pub(super) fn from_engine(error: engine::Error) -> Error {
     let at = Place::default();
     match error {
-        engine::Error::Limit { what, limit } => Error::Limit { at, what, limit },
         engine::Error::OutOfRange { what, given, expected } => {
             Error::Value { at, expected: Cow::Owned(format!("as {what} {expected}")), found: given }
         }
@@ -695,10 +694,8 @@ impl<'g, 'o, 'de> Loader<'g, 'o, 'de> {
     fn add(&mut self, vertex: Vertex<'de>) -> Result<VertexId, Fault> {
         let limits = &self.options.limits;
         if self.graph.n_vertices() >= limits.vertices {
-            let limit = limits.vertices as u64;
-            let at = Place::default();
-            let what = "vertices";
-            return Err(Fault::new(Error::Limit { at, what, limit }, HERE));
+            let error = limits.passed(LimitKind::Vertices, Place::default());
+            return Err(Fault::new(error, HERE));
         }
         let fault = |error| Fault::new(from_engine(error), METADATA);
         let kind = self.graph.intern_type(&vertex.kind).map_err(fault)?;
@@ -773,9 +770,15 @@ impl<'g, 'o, 'de> Loader<'g, 'o, 'de> {
     /// Adds the edges that lead up without being the way back along another, and gives paths to
     /// the vertices whose parents do not tell theirs.
     fn finish(mut self) -> Result<(), Error> {
+        // What is below each target, once for all edges up to it.
+        let mut below: FxHashMap<(VertexId, SubsystemId), FxHashSet<VertexId>> =
+            FxHashMap::default();
         for (source, target, subsystem) in std::mem::take(&mut self.upward) {
             let forth = self.graph.parent(source, subsystem) == Some(target)
-                || self.graph.children(target, subsystem).contains(&source);
+                || below
+                    .entry((target, subsystem))
+                    .or_insert_with(|| self.graph.children(target, subsystem).into_iter().collect())
+                    .contains(&source);
             if !forth {
                 self.may_have_cycle |= subsystem == Graph::CONTAINMENT;
                 self.graph.add_edge(source, target, subsystem).map_err(from_engine)?;
@@ -836,11 +839,10 @@ impl<'de> Sink<'de> for Loader<'_, '_, 'de> {
             return Ok(());
         }
         self.n_edges += 1;
-        let limit = self.options.limits.edges;
-        if self.n_edges > limit {
-            let (at, limit) = (Place::default(), limit as u64);
-            let what = "edges";
-            return Err(Fault::new(Error::Limit { at, what, limit }, HERE));
+        let limits = &self.options.limits;
+        if self.n_edges > limits.edges {
+            let error = limits.passed(LimitKind::Edges, Place::default());
+            return Err(Fault::new(error, HERE));
         }
         let fault = |error| Fault::new(from_engine(error), HERE);
         let subsystem = match &edge.subsystem {
@@ -1503,11 +1505,11 @@ mod tests {
         assert!(load(&text, &limits(3, 2)).is_ok());
         assert_eq!(
             load(&text, &limits(2, 2)).unwrap_err().to_string(),
-            "4:1 (/graph/nodes/2): more than 2 vertices"
+            "4:1 (/graph/nodes/2): more than 2 vertices (limit `graph.vertices`)"
         );
         assert_eq!(
             load(&text, &limits(3, 1)).unwrap_err().to_string(),
-            "7:1 (/graph/edges/1): more than 1 edges"
+            "7:1 (/graph/edges/1): more than 1 edges (limit `graph.edges`)"
         );
     }
 

@@ -18,7 +18,7 @@ use std::str::FromStr;
 
 use engine::{Booking, Graph, Release};
 
-use crate::{Error, Limits};
+use crate::{Error, LimitKind, Limits, Place};
 
 pub use remap::{Remap, RemapError};
 pub use resource_set::{Envelope, envelope};
@@ -185,12 +185,19 @@ pub fn attach(graph: &mut Graph, text: &str, options: &LoadOptions) -> Result<()
 ///
 /// [`Error::Unsupported`] for other formats, [`Error::NotInGraph`] and [`Error::Differs`] where the
 /// resource set does not fit the graph, and as [`load`].
-pub fn read_booking(graph: &Graph, text: &str, format: LoadFormat) -> Result<Booking, Error> {
-    check_length(text, &Limits::default())?;
+pub fn read_booking(
+    graph: &Graph,
+    text: &str,
+    format: LoadFormat,
+    limits: &Limits,
+) -> Result<Booking, Error> {
+    check_length(text, limits)?;
     match format {
         LoadFormat::Jgf => jgf::read_booking(graph, text, false),
         LoadFormat::JgfShorthand => jgf::read_booking(graph, text, true),
-        LoadFormat::Rv1exec | LoadFormat::Rv1execForce => rv1exec::read_booking(graph, text),
+        LoadFormat::Rv1exec | LoadFormat::Rv1execForce => {
+            rv1exec::read_booking(graph, text, limits)
+        }
         LoadFormat::Grug | LoadFormat::Hwloc => {
             Err(Error::Unsupported { format: format.name(), operation: "tell what a job holds" })
         }
@@ -204,12 +211,17 @@ pub fn read_booking(graph: &Graph, text: &str, format: LoadFormat) -> Result<Boo
 /// # Errors
 ///
 /// As [`read_booking`].
-pub fn read_release(graph: &Graph, text: &str, format: LoadFormat) -> Result<Release, Error> {
-    check_length(text, &Limits::default())?;
+pub fn read_release(
+    graph: &Graph,
+    text: &str,
+    format: LoadFormat,
+    limits: &Limits,
+) -> Result<Release, Error> {
+    check_length(text, limits)?;
     match format {
         LoadFormat::Jgf => jgf::read_release(graph, text, false),
         LoadFormat::JgfShorthand => jgf::read_release(graph, text, true),
-        LoadFormat::Rv1exec | LoadFormat::Rv1execForce => rv1exec::read_release(text),
+        LoadFormat::Rv1exec | LoadFormat::Rv1execForce => rv1exec::read_release(graph, text),
         LoadFormat::Grug | LoadFormat::Hwloc => Err(Error::Unsupported {
             format: format.name(),
             operation: "tell what a job gives back",
@@ -219,11 +231,7 @@ pub fn read_release(graph: &Graph, text: &str, format: LoadFormat) -> Result<Rel
 
 fn check_length(text: &str, limits: &Limits) -> Result<(), Error> {
     if text.len() > limits.input_bytes {
-        return Err(Error::Limit {
-            at: crate::Place::default(),
-            what: "bytes of input",
-            limit: limits.input_bytes as u64,
-        });
+        return Err(limits.passed(LimitKind::InputBytes, Place::default()));
     }
     Ok(())
 }

@@ -15,7 +15,7 @@ use super::document::{Context, Integer, Text, array_seed, finish, object_seed};
 use super::jgf::{from_engine, value};
 use super::pointer::{Step, place};
 use super::{LoadOptions, split_hostname};
-use crate::{Error, Limits, Place};
+use crate::{Error, LimitKind, Limits, Place};
 
 // ---- the document ------------------------------------------------------------------------------
 
@@ -193,16 +193,9 @@ struct Hosts {
 
 impl Hosts {
     fn of(execution: &Execution<'_>, limits: &Limits) -> Result<Self, Error> {
-        let mut ranks = Idset::default();
-        let mut n_ranks = 0_u64;
-        for entry in execution.entries.iter().flatten() {
-            n_ranks = n_ranks.saturating_add(entry.ranks.len());
-            if n_ranks > limits.vertices as u64 {
-                return Err(too_many(limits));
-            }
-            ranks.extend_from(&entry.ranks);
-        }
-        let n_ranks = ranks.iter().count();
+        let ranks = all_ranks(execution);
+        let n_ranks = usize::try_from(ranks.len()).ok().filter(|&n| n <= limits.vertices);
+        let n_ranks = n_ranks.ok_or_else(|| too_many(limits))?;
         let nodelist = execution
             .nodelist
             .as_ref()
@@ -213,12 +206,18 @@ impl Hosts {
     }
 }
 
+/// Returns the ranks of all entries.
+fn all_ranks(execution: &Execution<'_>) -> Idset {
+    let entries = execution.entries.iter().flatten();
+    entries.flat_map(|entry| entry.ranks.ranges()).collect()
+}
+
 fn at_execution() -> Place {
     Place { pointer: "/execution".to_owned(), ..Place::default() }
 }
 
 fn too_many(limits: &Limits) -> Error {
-    Error::Limit { at: at_execution(), what: "vertices", limit: limits.vertices as u64 }
+    limits.passed(LimitKind::Vertices, at_execution())
 }
 
 /// Calls `visit` for each rank of each entry with the index of the entry and the host of the rank.
@@ -403,9 +402,9 @@ fn find(graph: &Graph, path: &str, kind: Option<TypeId>, id: i64, rank: i64) -> 
     })
 }
 
-pub(super) fn read_booking(graph: &Graph, text: &str) -> Result<Booking, Error> {
+pub(super) fn read_booking(graph: &Graph, text: &str, limits: &Limits) -> Result<Booking, Error> {
     let execution = read_document(text)?;
-    book(graph, &execution).map_err(|error| locate(text, error))
+    book(graph, &execution, limits).map_err(|error| locate(text, error))
 }
 
 /// What a document says of one node.
@@ -414,9 +413,8 @@ struct Rank {
     n_children: usize,
 }
 
-fn book(graph: &Graph, execution: &Execution<'_>) -> Result<Booking, Error> {
-    let limits = Limits::default();
-    count(execution, &limits)?;
+fn book(graph: &Graph, execution: &Execution<'_>, limits: &Limits) -> Result<Booking, Error> {
+    count(execution, limits)?;
     let root = graph.root(Graph::CONTAINMENT).ok_or_else(|| Error::NoRoot {
         subsystem: graph.subsystem_name(Graph::CONTAINMENT).to_owned(),
     })?;
@@ -430,15 +428,17 @@ fn book(graph: &Graph, execution: &Execution<'_>) -> Result<Booking, Error> {
     // By rank, and in the order of the document.
     let mut ranks: FxHashMap<i64, usize> = FxHashMap::default();
     let mut nodes: Vec<Rank> = Vec::new();
-    for_each_rank(execution, &limits, |index, rank, host, children| {
+    for_each_rank(execution, limits, |index, rank, host, children| {
         let absent = |name: &str| Error::NotInGraph {
             at: at_entry(index, ""),
             what: "vertex",
             name: format!("{name} at rank {rank}"),
         };
         let edge = |source, target| -> Result<BookedEdge, Error> {
-            let joined = graph.out_edges(source).iter().any(|&(end, _)| end == target);
-            if !joined && graph.parent(target, Graph::CONTAINMENT) != Some(source) {
+            // A vertex may have many children, so they come last.
+            let joined = graph.parent(target, Graph::CONTAINMENT) == Some(source)
+                || graph.out_edges(source).iter().any(|&(end, _)| end == target);
+            if !joined {
                 return Err(Error::NotInGraph {
                     at: at_entry(index, ""),
                     what: "edge",
@@ -508,19 +508,12 @@ fn book(graph: &Graph, execution: &Execution<'_>) -> Result<Booking, Error> {
     Ok(booking)
 }
 
-pub(super) fn read_release(text: &str) -> Result<Release, Error> {
+pub(super) fn read_release(graph: &Graph, text: &str) -> Result<Release, Error> {
     let execution = read_document(text)?;
-    let limits = Limits::default();
-    let mut ranks = Idset::default();
-    let mut n_ranks = 0_u64;
-    for entry in execution.entries.iter().flatten() {
-        n_ranks = n_ranks.saturating_add(entry.ranks.len());
-        if n_ranks > limits.vertices as u64 {
-            return Err(locate(text, too_many(&limits)));
-        }
-        ranks.extend_from(&entry.ranks);
-    }
-    Ok(Release::Ranks(ranks.iter().filter_map(|rank| i64::try_from(rank).ok()).collect()))
+    let ranks = all_ranks(&execution);
+    let ranks = ranks.iter().filter_map(|rank| i64::try_from(rank).ok());
+    // Of more ranks than there are vertices, one of the first is unknown already.
+    Ok(Release::Ranks(ranks.take(graph.n_vertices() + 1).collect()))
 }
 
 #[cfg(test)]
@@ -606,11 +599,11 @@ mod tests {
             ),
             (
                 document(&[("0-4294967290", r#""core": "0""#)], r#"["n0"]"#, ""),
-                "1:29 (/execution): more than 67108864 vertices",
+                "1:29 (/execution): more than 16777216 vertices (limit `graph.vertices`)",
             ),
             (
                 document(&[("0", r#""core": "0-4294967290""#)], r#"["n0"]"#, ""),
-                "1:29 (/execution): more than 67108864 vertices",
+                "1:29 (/execution): more than 16777216 vertices (limit `graph.vertices`)",
             ),
             (
                 document(&[good], r#"["n99999999999999999999"]"#, ""),
@@ -654,7 +647,7 @@ mod tests {
 
     fn check_booking(text: &str, expected: &str) {
         let graph = small();
-        let described = match read_booking(&graph, text) {
+        let described = match read_booking(&graph, text, &Limits::default()) {
             Ok(booking) => {
                 let mark = |exclusive| if exclusive { "x" } else { "s" };
                 let path = |vertex| graph.path(Graph::CONTAINMENT, vertex).unwrap_or_default();
@@ -714,7 +707,11 @@ mod tests {
     #[test]
     fn releases_list_ranks() {
         let text = r#"{"version": 1, "execution": {"R_lite": [{"rank": "4-5"}, {"rank": "1"}]}}"#;
+        let graph = small();
+        let read_release = |text| read_release(&graph, text);
         assert_eq!(read_release(text), Ok(Release::Ranks(vec![1, 4, 5])));
+        let text = r#"{"version": 1, "execution": {"R_lite": [{"rank": "1-4294967290"}]}}"#;
+        assert_eq!(read_release(text), Ok(Release::Ranks((1..=8).collect())));
         assert!(read_release(r#"{"version": 1, "execution": {"R_lite": [{}]}}"#).is_err());
     }
 }

@@ -5,22 +5,18 @@ use std::borrow::Cow;
 use roxmltree::{Document, Node, ParsingOptions};
 
 use super::pointer::line_and_column;
-use crate::{Error, Limits, Place};
+use crate::{Error, LimitKind, Limits, Place};
 
 pub(super) fn parse<'a>(text: &'a str, limits: &Limits) -> Result<Document<'a>, Error> {
     check_depth(text, limits)?;
     let options = ParsingOptions {
         // hwloc writes a document type without any declaration in it.
         allow_dtd: true,
-        nodes_limit: limits.xml_nodes,
+        nodes_limit: u32::try_from(limits.xml_nodes).unwrap_or(u32::MAX),
         ..ParsingOptions::default()
     };
     Document::parse_with_options(text, options).map_err(|error| match error {
-        roxmltree::Error::NodesLimitReached => Error::Limit {
-            at: Place::default(),
-            what: "XML nodes",
-            limit: u64::from(limits.xml_nodes),
-        },
+        roxmltree::Error::NodesLimitReached => limits.passed(LimitKind::XmlNodes, Place::default()),
         error => {
             let (line, column) = match error {
                 // These are told to be at the first line, but it is the end that is missing.
@@ -66,11 +62,8 @@ fn check_depth(text: &str, limits: &Limits) -> Result<(), Error> {
             depth += 1;
             if depth > limits.depth {
                 let (line, column) = line_and_column(text, tag);
-                return Err(Error::Limit {
-                    at: Place { line, column, pointer: String::new() },
-                    what: "levels of nested elements",
-                    limit: limits.depth as u64,
-                });
+                let at = Place { line, column, pointer: String::new() };
+                return Err(limits.passed(LimitKind::Depth, at));
             }
         }
         at = end + 1;
@@ -148,7 +141,7 @@ mod tests {
         assert!(parse(&nested(10), &limits).is_ok());
         assert_eq!(
             parse(&nested(11), &limits).unwrap_err().to_string(),
-            "1:31: more than 10 levels of nested elements"
+            "1:31: more than 10 levels of nesting (limit `graph.depth`)"
         );
         // What only looks like elements does not count.
         let harmless = format!(
@@ -166,7 +159,7 @@ mod tests {
         let text = format!("<a>{}</a>", "<b/>".repeat(20));
         assert_eq!(
             parse(&text, &limits).unwrap_err().to_string(),
-            "document: more than 10 XML nodes"
+            "document: more than 10 XML nodes (limit `graph.xml_nodes`)"
         );
     }
 

@@ -57,7 +57,7 @@ impl Reaches {
     const HIGHEST_ID: i64 = 1 << 32;
 
     /// Measures all subtrees. `None` for a policy that does not score by id in one direction, and
-    /// for a graph in which scores may not be positive or subtrees overlap.
+    /// for a graph in which scores may not be positive, there may be none, or subtrees overlap.
     pub(crate) fn measure(
         graph: &Graph,
         tree: &Tree,
@@ -96,8 +96,7 @@ impl Reaches {
                 continue;
             }
             let contribution = if contributing.contains(&slot.kind) {
-                // What cannot be scored matches nothing, nor does anything below it.
-                policy.contribution(id, graph.uniq_id(slot.vertex)).unwrap_or(0)
+                policy.contribution(id, graph.uniq_id(slot.vertex))?
             } else {
                 0
             };
