@@ -4,6 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
+use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::Instant;
@@ -155,12 +156,20 @@ fn session_options(args: &Args) -> Result<SessionOptions, String> {
 /// Returns how long the graph took to load and what is in it.
 fn describe_graph(session: &Session, seconds: f64) -> String {
     let graph = session.engine().graph();
-    let (mut types, mut names, mut paths) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
+    let (mut types, mut names, mut paths) = (BTreeSet::new(), Distinct::new(), Distinct::new());
     let mut ranks: BTreeMap<i64, usize> = BTreeMap::new();
+    let mut text = String::new();
     for vertex in graph.vertices() {
         types.insert(graph.kind(vertex));
-        names.insert(graph.name(vertex));
-        paths.extend(graph.subsystems().filter_map(|subsystem| graph.path(subsystem, vertex)));
+        text.clear();
+        graph.write_name(vertex, &mut text);
+        names.see(&text);
+        for subsystem in graph.subsystems() {
+            text.clear();
+            if graph.write_path(subsystem, vertex, &mut text) {
+                paths.see(&text);
+            }
+        }
         *ranks.entry(graph.rank(vertex)).or_default() += 1;
     }
     let mut text = format!(
@@ -170,11 +179,31 @@ fn describe_graph(session: &Session, seconds: f64) -> String {
         graph.n_vertices(),
         graph.n_edges(),
         types.len(),
-        names.len(),
-        paths.len(),
+        names.count(),
+        paths.count(),
     );
     for (rank, n) in ranks {
         let _ = writeln!(text, "INFO: number of vertices with rank {rank}: {n}");
     }
     text
+}
+
+/// Counts texts, each once, by their hashes: there are too many to keep, and that two of some
+/// millions have one hash of 64 bits is less likely than a fault of the machine.
+struct Distinct(Vec<u64>);
+
+impl Distinct {
+    fn new() -> Self {
+        Self(Vec::new())
+    }
+
+    fn see(&mut self, text: &str) {
+        self.0.push(BuildHasherDefault::<DefaultHasher>::default().hash_one(text));
+    }
+
+    fn count(mut self) -> usize {
+        self.0.sort_unstable();
+        self.0.dedup();
+        self.0.len()
+    }
 }
