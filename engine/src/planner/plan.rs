@@ -238,27 +238,69 @@ impl Plan {
 
 /// Children of a vertex by weight, heaviest first, then by unique id, highest first. A child never
 /// booked through weighs the most.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct ChildOrder {
-    pub(crate) weights: FxHashMap<VertexId, u64>,
-    pub(crate) sorted: BTreeSet<(Reverse<u64>, Reverse<i64>, VertexId)>,
+#[derive(Clone, Debug)]
+pub(crate) enum ChildOrder {
+    /// Few children, in order.
+    Few(SmallVec<[Weighed; 2]>),
+    /// Many, with the weights of those that were booked through.
+    Many { weights: FxHashMap<VertexId, u64>, sorted: BTreeSet<Weighed> },
 }
 
+/// A child by what decides its place.
+pub(crate) type Weighed = (Reverse<u64>, Reverse<i64>, VertexId);
+
 impl ChildOrder {
-    pub(crate) fn new(children: impl Iterator<Item = (VertexId, i64)>) -> Self {
-        let sorted = children.map(|(child, uniq_id)| (Reverse(u64::MAX), Reverse(uniq_id), child));
-        Self { weights: FxHashMap::default(), sorted: sorted.collect() }
+    /// How many children are moved about rather than kept in a tree.
+    const FEW: usize = 16;
+
+    /// Makes the order of children with their unique ids, none of which was booked through.
+    pub(crate) fn new(children: impl ExactSizeIterator<Item = (VertexId, i64)>) -> Self {
+        let few = children.len() <= Self::FEW;
+        let weighed = children.map(|(child, uniq_id)| (Reverse(u64::MAX), Reverse(uniq_id), child));
+        if few {
+            let mut sorted: SmallVec<[Weighed; 2]> = weighed.collect();
+            sorted.sort_unstable();
+            Self::Few(sorted)
+        } else {
+            Self::Many { weights: FxHashMap::default(), sorted: weighed.collect() }
+        }
+    }
+
+    /// Returns the children in order.
+    pub(crate) fn children(&self) -> impl Iterator<Item = VertexId> {
+        let (few, many) = match self {
+            Self::Few(sorted) => (Some(sorted.iter()), None),
+            Self::Many { sorted, .. } => (None, Some(sorted.iter())),
+        };
+        let both = few.into_iter().flatten().chain(many.into_iter().flatten());
+        both.map(|&(.., child)| child)
     }
 
     pub(crate) fn weight(&self, child: VertexId) -> u64 {
-        self.weights.get(&child).copied().unwrap_or(u64::MAX)
+        let known = match self {
+            Self::Few(sorted) => {
+                sorted.iter().find(|entry| entry.2 == child).map(|entry| entry.0.0)
+            }
+            Self::Many { weights, .. } => weights.get(&child).copied(),
+        };
+        known.unwrap_or(u64::MAX)
     }
 
     pub(crate) fn set_weight(&mut self, child: VertexId, uniq_id: i64, weight: u64) {
-        let before = self.weights.insert(child, weight).unwrap_or(u64::MAX);
-        if before != weight {
-            self.sorted.remove(&(Reverse(before), Reverse(uniq_id), child));
-            self.sorted.insert((Reverse(weight), Reverse(uniq_id), child));
+        let after = (Reverse(weight), Reverse(uniq_id), child);
+        match self {
+            Self::Few(sorted) => {
+                sorted.retain(|entry| entry.2 != child);
+                let at = sorted.partition_point(|entry| *entry < after);
+                sorted.insert(at, after);
+            }
+            Self::Many { weights, sorted } => {
+                let before = weights.insert(child, weight).unwrap_or(u64::MAX);
+                if before != weight {
+                    sorted.remove(&(Reverse(before), Reverse(uniq_id), child));
+                    sorted.insert(after);
+                }
+            }
         }
     }
 }
@@ -457,18 +499,22 @@ mod tests {
 
     #[test]
     fn children_are_ordered_by_weight_and_then_by_unique_id() {
-        let children = [(VertexId(1), 1), (VertexId(2), 2), (VertexId(3), 3)];
-        let mut order = ChildOrder::new(children.into_iter());
-        let sorted = |order: &ChildOrder| -> Vec<u32> {
-            order.sorted.iter().map(|&(.., VertexId(child))| child).collect()
-        };
-        assert_eq!(sorted(&order), [3, 2, 1]);
-        order.set_weight(VertexId(3), 3, 5);
-        order.set_weight(VertexId(2), 2, 8);
-        assert_eq!(sorted(&order), [1, 2, 3]);
-        order.set_weight(VertexId(3), 3, 8);
-        assert_eq!(sorted(&order), [1, 3, 2]);
-        assert_eq!((order.weight(VertexId(1)), order.weight(VertexId(2))), (u64::MAX, 8));
+        for n in [3, 100] {
+            let children = (1..=n).map(|id| (VertexId(id), i64::from(id)));
+            let mut order = ChildOrder::new(children.collect::<Vec<_>>().into_iter());
+            let sorted = |order: &ChildOrder| -> Vec<u32> {
+                let few = order.children().map(|VertexId(child)| child);
+                few.filter(|&child| child <= 3).collect()
+            };
+            assert_eq!(sorted(&order), [3, 2, 1]);
+            order.set_weight(VertexId(3), 3, 5);
+            order.set_weight(VertexId(2), 2, 8);
+            assert_eq!(sorted(&order), [1, 2, 3]);
+            order.set_weight(VertexId(3), 3, 8);
+            assert_eq!(sorted(&order), [1, 3, 2]);
+            assert_eq!((order.weight(VertexId(1)), order.weight(VertexId(2))), (u64::MAX, 8));
+            assert_eq!(order.children().count(), n as usize);
+        }
     }
 
     #[test]

@@ -697,12 +697,11 @@ impl<'a> Search<'a> {
             }
         }
         let order = self.parts.plans.get(tree.slots[pos as usize].plan);
-        let mut weighed =
-            order.and_then(|plan| plan.order.as_ref()).map(|order| order.sorted.iter());
+        let mut weighed = order.and_then(|plan| plan.order.as_ref()).map(|order| order.children());
         let mut found = false;
         for i in 0..tree.children(pos).len() {
             let child = match &mut weighed {
-                Some(sorted) => match sorted.next().and_then(|entry| tree.position(entry.2)) {
+                Some(sorted) => match sorted.next().and_then(|child| tree.position(child)) {
                     Some(child) => child,
                     None => break,
                 },
