@@ -448,3 +448,34 @@ fn a_held_leaf_that_grows_tracks_what_is_new() {
     assert_eq!(engine.cancel(JobId(1)), Ok(()));
     assert_eq!(engine.validate(), Ok(()));
 }
+
+#[test]
+fn what_is_below_a_vertex_given_back_alone_is_not_taken_twice() {
+    let socket = VertexRecipe {
+        below: vec![VertexRecipe::new("core", 0)],
+        ..VertexRecipe::new("socket", 0)
+    };
+    let node = VertexRecipe { below: vec![socket], ..VertexRecipe::new("node", 0) };
+    let root = VertexRecipe { below: vec![node], ..VertexRecipe::new("cluster", 0) };
+    let graph = GraphRecipe { root, falling: false }.build();
+    let policy = policies::policy("hinodex").expect("there is such a policy");
+    let mut engine = Engine::new(graph, policy, Options::default()).expect("there is a root");
+    let text = r#"{"version": 9999, "resources": [{"type": "slot", "count": 1, "label": "task", "with":
+        [{"type": "node", "count": 1}]}], "tasks": [{"command": ["app"], "slot": "task",
+        "count": {"per_slot": 1}}], "attributes": {"system": {"duration": 1}}}"#;
+    let jobspec =
+        jobspec::Jobspec::parse(text, jobspec::Dialect::Fluxion).expect("it is a jobspec");
+    let allocate = |engine: &mut Engine, job| {
+        let mut recorder = Recorder::default();
+        let outcome =
+            engine.match_jobspec(MatchOp::Allocate, &jobspec, JobId(job), 0, &mut recorder);
+        assert_eq!(outcome, Ok(engine::Outcome::Allocated));
+        recorder.emitted.vertices.len()
+    };
+    assert_eq!(allocate(&mut engine, 1), 4);
+    let node = engine.graph().find_path("/cluster0/node0")[0];
+    assert_eq!(engine.release(JobId(1), &Release::Vertices(vec![node]), OnFault::Leave), Ok(false));
+    // The node is free again, the socket and the core are not.
+    assert_eq!(allocate(&mut engine, 2), 2);
+    assert_eq!(engine.validate(), Ok(()));
+}
