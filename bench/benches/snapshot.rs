@@ -4,7 +4,7 @@
 use bench::inputs::Machine;
 use bench::trial::Trial;
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use engine::Engine;
+use engine::{Engine, Limits};
 
 fn snapshot(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("snapshot");
@@ -17,7 +17,7 @@ fn snapshot(criterion: &mut Criterion) {
         let bytes = engine.snapshot().expect("it is not too large");
         let restore = || {
             let policy = policies::policy("low").expect("known");
-            Engine::restore(&bytes, policy, bytes.len()).expect("it was just made")
+            Engine::restore(&bytes, policy, Limits::default()).expect("it was just made")
         };
         assert_eq!(restore().digest(), engine.digest());
         assert!(engine.jobs().count() > 0, "something is held");

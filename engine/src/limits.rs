@@ -21,11 +21,19 @@ pub struct Limits {
     pub xor_variants: usize,
     /// Times at which something starts or ends at one vertex; default 2^22.
     pub planner_points: usize,
+    /// Bytes of a snapshot that is restored; default 2^34.
+    pub snapshot_bytes: usize,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { depth: 256, search_steps: 1 << 34, xor_variants: 1000, planner_points: 1 << 22 }
+        Self {
+            depth: 256,
+            search_steps: 1 << 34,
+            xor_variants: 1000,
+            planner_points: 1 << 22,
+            snapshot_bytes: 1 << 34,
+        }
     }
 }
 
@@ -37,6 +45,7 @@ impl Limits {
             LimitKind::SearchSteps => self.search_steps,
             LimitKind::XorVariants => self.xor_variants,
             LimitKind::PlannerPoints => self.planner_points,
+            LimitKind::SnapshotBytes => self.snapshot_bytes,
         };
         Error::Limit { limit, max }
     }
@@ -54,6 +63,8 @@ pub enum LimitKind {
     XorVariants,
     /// [`Limits::planner_points`].
     PlannerPoints,
+    /// [`Limits::snapshot_bytes`].
+    SnapshotBytes,
 }
 
 impl LimitKind {
@@ -64,6 +75,7 @@ impl LimitKind {
             Self::SearchSteps => "engine.search_steps",
             Self::XorVariants => "engine.xor_variants",
             Self::PlannerPoints => "engine.planner_points",
+            Self::SnapshotBytes => "engine.snapshot_bytes",
         }
     }
 
@@ -73,6 +85,7 @@ impl LimitKind {
             Self::Depth => "levels of vertices below each other",
             Self::SearchSteps => "steps of a search",
             Self::XorVariants => "requests from alternatives of `xor_slot`",
+            Self::SnapshotBytes => "bytes of a snapshot",
             Self::PlannerPoints => "times at which something starts or ends at a vertex",
         }
     }

@@ -18,7 +18,7 @@ use crate::filter::{Filters, FiltersImage};
 use crate::graph::{Graph, GraphImage};
 use crate::planner::{Interval, Plan, PlanImage};
 use crate::traverser::Shortcuts;
-use crate::{Error, JobId, Limits, MatchPolicy, VertexId};
+use crate::{Error, JobId, LimitKind, Limits, MatchPolicy, VertexId};
 
 /// What every snapshot begins with.
 const MAGIC: [u8; 8] = *b"fluxsnap";
@@ -51,7 +51,6 @@ struct OptionsImage<'a> {
     filters: &'a str,
     flexible: bool,
     horizon: i64,
-    xor_variants: u64,
     best_first: bool,
     shapes: bool,
 }
@@ -86,9 +85,9 @@ fn checksum(format: u32, payload: &[u8]) -> u64 {
 }
 
 /// Returns the payload of a snapshot.
-fn open(bytes: &[u8], limit: usize) -> Result<&[u8], Error> {
-    if bytes.len() > limit {
-        return Err(fault("length", format_args!("{} bytes, the limit is {limit}", bytes.len())));
+fn open<'a>(bytes: &'a [u8], limits: &Limits) -> Result<&'a [u8], Error> {
+    if bytes.len() > limits.snapshot_bytes {
+        return Err(limits.passed(LimitKind::SnapshotBytes));
     }
     let short = || fault("header", "the snapshot ends within it");
     let (magic, rest) = bytes.split_first_chunk::<8>().ok_or_else(short)?;
@@ -139,36 +138,35 @@ impl Engine {
     }
 
     /// Restores the engine of which a snapshot was made. `policy` must be the one that it had: it is
-    /// not in the snapshot. A snapshot of more than `limit` bytes is refused.
+    /// not in the snapshot, nor are the limits.
     ///
     /// **Complexity**: as [`Self::new`], and O(n log n) in what is held.
     ///
     /// # Errors
     ///
-    /// [`Error::Snapshot`] for what is no snapshot, and what [`Self::new`] fails with.
+    /// [`Error::Snapshot`] for what is no snapshot, [`Error::Limit`], and what [`Self::new`] fails with.
     pub fn restore(
         bytes: &[u8],
         policy: Box<dyn MatchPolicy>,
-        limit: usize,
+        limits: Limits,
     ) -> Result<Self, Error> {
-        let payload = open(bytes, limit)?;
+        let payload = open(bytes, &limits)?;
         let (image, n_read): (Image<'_>, usize) =
             bincode::serde::borrow_decode_from_slice(payload, bincode::config::standard())
                 .map_err(|error| fault("image", error))?;
         if n_read != payload.len() {
             return Err(fault("image", format_args!("it ends {n_read} bytes after the header")));
         }
-        Self::from_image(&image, policy)
+        Self::from_image(&image, policy, limits)
     }
 
     fn image(&self) -> Image<'_> {
-        let Options { subsystems, filters, traverser, horizon, limits, shortcuts } = &self.options;
+        let Options { subsystems, filters, traverser, horizon, shortcuts, .. } = &self.options;
         let options = OptionsImage {
             subsystems: subsystems.iter().map(String::as_str).collect(),
             filters,
             flexible: *traverser == Traverser::Flexible,
             horizon: *horizon,
-            xor_variants: limits.xor_variants as u64,
             best_first: shortcuts.best_first,
             shapes: shortcuts.shapes,
         };
@@ -197,7 +195,11 @@ impl Engine {
         }
     }
 
-    fn from_image(image: &Image<'_>, policy: Box<dyn MatchPolicy>) -> Result<Self, Error> {
+    fn from_image(
+        image: &Image<'_>,
+        policy: Box<dyn MatchPolicy>,
+        limits: Limits,
+    ) -> Result<Self, Error> {
         let given = &image.options;
         if given.horizon <= 0 {
             return Err(fault("options", format_args!("the horizon is second {}", given.horizon)));
@@ -207,10 +209,7 @@ impl Engine {
             filters: given.filters.to_owned(),
             traverser: if given.flexible { Traverser::Flexible } else { Traverser::Simple },
             horizon: given.horizon,
-            limits: Limits {
-                xor_variants: usize::try_from(given.xor_variants).unwrap_or(usize::MAX),
-                ..Limits::default()
-            },
+            limits,
             shortcuts: Shortcuts { best_first: given.best_first, shapes: given.shapes },
         };
         let graph = Graph::from_image(&image.graph)?;

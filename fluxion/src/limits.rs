@@ -24,6 +24,7 @@ use crate::Error;
 /// | `engine.search_steps`   | 2^34    | looks at a vertex in one match or search                 |
 /// | `engine.xor_variants`   | 1000    | requests that alternatives of `xor_slot` make            |
 /// | `engine.planner_points` | 2^22    | times at which something starts or ends at one vertex    |
+/// | `engine.snapshot_bytes` | 2^34    | bytes of a snapshot that is restored                     |
 ///
 /// Ranges of counts, ids and hosts are not in the list: they are kept as ranges, so that their
 /// length does not matter. What flux-core itself bounds, the hosts of one range and the ranges
@@ -40,7 +41,7 @@ pub struct Limits {
 
 impl Limits {
     /// Gives each limit with its name.
-    fn named(&mut self) -> [(&'static str, &mut usize); 14] {
+    fn named(&mut self) -> [(&'static str, &mut usize); 15] {
         let Self { jobspec, graph, engine } = self;
         [
             (jobspec::LimitKind::InputBytes.name(), &mut jobspec.input_bytes),
@@ -57,6 +58,7 @@ impl Limits {
             (engine::LimitKind::SearchSteps.name(), &mut engine.search_steps),
             (engine::LimitKind::XorVariants.name(), &mut engine.xor_variants),
             (engine::LimitKind::PlannerPoints.name(), &mut engine.planner_points),
+            (engine::LimitKind::SnapshotBytes.name(), &mut engine.snapshot_bytes),
         ]
     }
 

@@ -8,7 +8,7 @@
 
 use std::path::PathBuf;
 
-use engine::{Engine, JobId, MatchOp, OnFault, Options, Outcome, Release, Status};
+use engine::{Engine, JobId, Limits, MatchOp, OnFault, Options, Outcome, Release, Status};
 use jobspec::{Dialect, Jobspec};
 use testkit::{GraphRecipe, Recorder, VertexRecipe};
 
@@ -92,7 +92,7 @@ fn snapshots_of_all_formats_are_restored() {
     let answers: Vec<_> = (10..14).map(|job| ask(&mut expected, job, 1, 2)).collect();
     for format in 1..=NEWEST {
         let bytes = std::fs::read(path(format)).unwrap();
-        let mut restored = Engine::restore(&bytes, policy(), bytes.len()).unwrap();
+        let mut restored = Engine::restore(&bytes, policy(), Limits::default()).unwrap();
         restored.validate().unwrap();
         assert_eq!(restored.digest(), digest, "format {format}");
         for (job, (outcome, told)) in (10..14).zip(&answers) {
@@ -113,7 +113,9 @@ fn the_newest_format_is_the_one_that_is_written() {
 fn what_is_no_snapshot_is_told_apart() {
     let bytes = eventful().snapshot().unwrap();
     let fault = |bytes: &[u8], limit| {
-        Engine::restore(bytes, policy(), limit).err().map(|error| error.to_string())
+        let mut limits = Limits::default();
+        limits.snapshot_bytes = limit;
+        Engine::restore(bytes, policy(), limits).err().map(|error| error.to_string())
     };
     let newer = [&bytes[..8], &[2, 0, 0, 0], &bytes[12..]].concat();
     for (given, limit, expected) in [
@@ -121,7 +123,7 @@ fn what_is_no_snapshot_is_told_apart() {
         (&b"{\"graph\": {}}"[..], 99, "snapshot: header: this is no snapshot"),
         (&newer, 1 << 20, "snapshot: header: format 2 is unknown, the newest known is 1"),
         (&bytes[..40], 1 << 20, "snapshot: length: 12 bytes follow the header rather than "),
-        (&bytes, 40, "bytes, the limit is 40"),
+        (&bytes, 40, "engine.snapshot_bytes"),
     ] {
         let fault = fault(given, limit).unwrap();
         assert!(fault.contains(expected), "{fault}");

@@ -2,15 +2,12 @@
 //! a snapshot brings back all that decides later answers.
 
 use engine::{
-    BookedEdge, BookedVertex, Booking, Engine, Error, Graph, JobId, MatchOp, NewVertex, OnFault,
-    Options, Release, Share, Status, Traverser, VertexId,
+    BookedEdge, BookedVertex, Booking, Engine, Error, Graph, JobId, Limits, MatchOp, NewVertex,
+    OnFault, Options, Release, Share, Status, Traverser, VertexId,
 };
 use testkit::{
     Answer, Emitted, GraphRecipe, History, Operation, Recorder, Scenario, VertexRecipe, check,
 };
-
-/// More than any snapshot here has.
-const LIMIT: usize = 1 << 24;
 
 /// What is done to an engine besides matching: what changes graph and holds in other ways. It
 /// depends on the number of the step and on the engine alone, and tells what came of it.
@@ -141,7 +138,7 @@ fn restored(engine: &Engine, policy: &str) -> Result<Engine, String> {
     let text = |error: Error| error.to_string();
     let bytes = engine.snapshot().map_err(text)?;
     let policy = policies::policy(policy).map_err(|error| error.to_string())?;
-    let restored = Engine::restore(&bytes, policy, LIMIT).map_err(text)?;
+    let restored = Engine::restore(&bytes, policy, Limits::default()).map_err(text)?;
     if restored.snapshot().map_err(text)? != bytes {
         return Err("a restored engine has another snapshot".to_owned());
     }
@@ -373,7 +370,7 @@ fn no_damage_to_a_snapshot_goes_unseen() {
         let bytes = engine.snapshot().map_err(|error| error.to_string())?;
         let restore = |bytes: &[u8]| {
             let policy = policies::policy("first").expect("there is such a policy");
-            Engine::restore(bytes, policy, LIMIT)
+            Engine::restore(bytes, policy, Limits::default())
         };
         for at in 0..bytes.len() {
             let mut damaged = bytes.clone();
@@ -411,7 +408,7 @@ fn a_hostile_snapshot_is_refused_or_sound() {
                 hostile[at] = other;
                 seal(&mut hostile);
                 let policy = policies::policy("first").expect("there is such a policy");
-                let Ok(mut engine) = Engine::restore(&hostile, policy, LIMIT) else {
+                let Ok(mut engine) = Engine::restore(&hostile, policy, Limits::default()) else {
                     continue;
                 };
                 is_sound(&engine).map_err(|fault| format!("byte {at} as {other}: {fault}"))?;

@@ -6,6 +6,7 @@
 
 mod bytes;
 mod probe;
+mod snapshot;
 mod texts;
 
 use bytes::Bytes;
@@ -13,13 +14,14 @@ use engine::{Options, Shortcuts, Traverser};
 
 use crate::Scenario;
 
+pub use snapshot::snapshot;
 pub use texts::{constraint, find_expr, grug, hwloc, jgf, jobspec, rv1};
 
 /// A function that takes any bytes and panics where a promise is broken.
 pub type Target = fn(&[u8]);
 
 /// The targets by name. Each has a folder of seeds, and one of regressions once it found any.
-pub const TARGETS: [(&str, Target); 8] = [
+pub const TARGETS: [(&str, Target); 9] = [
     ("constraint", constraint),
     ("find_expr", find_expr),
     ("grug", grug),
@@ -28,6 +30,7 @@ pub const TARGETS: [(&str, Target); 8] = [
     ("jgf", jgf),
     ("jobspec", jobspec),
     ("rv1", rv1),
+    ("snapshot", snapshot),
 ];
 
 /// Runs the history that the bytes stand for with all shortcuts and without any.
