@@ -32,10 +32,14 @@ fn session(options: &SessionOptions) -> Session {
 }
 
 fn jobspec(with: &str, count: u32) -> String {
+    jobspec_for(100, with, count)
+}
+
+fn jobspec_for(duration: u32, with: &str, count: u32) -> String {
     format!(
         r#"{{"version": 9999, "resources": [{{"type": "slot", "count": {count}, "label": "task",
             "with": [{with}]}}], "tasks": [{{"command": ["app"], "slot": "task",
-            "count": {{"per_slot": 1}}}}], "attributes": {{"system": {{"duration": 100}}}}}}"#
+            "count": {{"per_slot": 1}}}}], "attributes": {{"system": {{"duration": {duration}}}}}}}"#
     )
 }
 
@@ -67,7 +71,7 @@ fn step(session: &mut Session, number: usize) -> Result<String, Error> {
         1 => ask(session, MatchOp::Allocate, &jobspec(NODE, 1), 0, &mut out)?,
         2 => format!("{:?}", session.annotate(JobId(2), "node.yaml", 0.25)?),
         3 => ask(session, reserve, &jobspec(NODE, 2), 0, &mut out)?,
-        4 => ask(session, MatchOp::WithoutAllocating, &jobspec(CORE, 3), 1, &mut out)?,
+        4 => ask(session, MatchOp::WithoutAllocating, &jobspec_for(50, CORE, 1), 1, &mut out)?,
         5 => told(ask(session, reserve, "no: jobspec", 1, &mut out))?,
         6 => format!("{:?}", session.find("sched-now=allocated", &[0], &mut out)?),
         7 => format!("{:?}", session.set_property("/tiny0/rack0/node0", "owner", "physics")?),
@@ -76,13 +80,13 @@ fn step(session: &mut Session, number: usize) -> Result<String, Error> {
         10 => {
             // What was asked for without allocating is an R too.
             let op = MatchOp::WithoutAllocating;
-            ask(session, op, &jobspec(CORE, 2), 5, &mut out)?;
+            ask(session, op, &jobspec_for(50, CORE, 1), 5, &mut out)?;
             let r = std::mem::take(&mut out);
             let update = session.update(&r, LoadFormat::Jgf, JobId(40), 5, 60, &mut out);
             told(update)? + &told(session.set_last_job(JobId(40)))?
         }
         11 => {
-            ask(session, MatchOp::Allocate, &jobspec(CORE, 1), 6, &mut out)?;
+            ask(session, MatchOp::Allocate, &jobspec_for(50, CORE, 1), 6, &mut out)?;
             let r = out.clone();
             told(session.release(JobId(41), &r, LoadFormat::Jgf))?
         }
@@ -484,4 +488,32 @@ fn what_cannot_be_written_as_r_comes_back_too() {
     drop(restored);
     let (restored, recovery) = state().restore(&options).unwrap();
     assert_eq!((look(&restored), recovery.operations), (before, 0));
+}
+
+/// What format 1 makes of the story. With `UPDATE_SNAPSHOTS=1` in the environment it is written.
+#[test]
+fn a_state_of_an_old_format_is_restored() {
+    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata/snapshots/session-1");
+    let dir = TempDir::new().unwrap();
+    let mut kept = create(dir.path(), StateOptions::default());
+    for number in 0..N_STEPS {
+        if number == N_STEPS / 2 {
+            kept.checkpoint().unwrap();
+        }
+        step(&mut kept, number).unwrap();
+    }
+    let expected = look(&kept);
+    drop(kept);
+    if std::env::var_os("UPDATE_SNAPSHOTS").is_some() {
+        fs::create_dir_all(&golden).unwrap();
+        for name in ["snapshot", "journal"] {
+            fs::copy(dir.path().join(name), golden.join(name)).unwrap();
+        }
+    }
+    let (journal, snapshot) = files(&golden);
+    let copy = copy_of(&journal, &snapshot);
+    let (restored, recovery) = restore(copy.path()).unwrap();
+    assert_eq!((look(&restored), recovery.dropped), (expected, None));
+    // A change of a format needs a number of its own.
+    assert_eq!(files(dir.path()), (journal, snapshot));
 }
