@@ -34,7 +34,7 @@ const CONFINED: [(&str, &[&str]); 8] = [
     ("bincode", &["engine"]),
     ("roxmltree", &["jgf"]),
     ("serde-saphyr", &["jobspec", "k8s"]),
-    ("clap", &["bench", "cli", "k8s"]),
+    ("clap", &["bench", "cli", "k8s", "testkit"]),
     ("rustyline", &["cli"]),
     ("kube", &["k8s"]),
 ];

@@ -1,8 +1,8 @@
 //! Histories: what is asked of an engine, one after the other, and what it answers.
 
 use engine::{
-    EmittedVertex, Engine, Error, Graph, JobId, MatchOp, MatchVisitor, Outcome, Status,
-    SubsystemId, VertexId,
+    EmittedVertex, Engine, Error, Found, Graph, Ignore, JobId, MatchOp, MatchVisitor, OnFault,
+    Outcome, Release, SearchOptions, Status, SubsystemId, VertexId,
 };
 use quickcheck::{Arbitrary, Gen, empty_shrinker};
 
@@ -23,8 +23,19 @@ pub enum Operation {
     /// A cancel of one of the jobs that hold something, counted by id and then again from the
     /// first; of an unknown job where there are none.
     Cancel(u8),
+    /// A partial cancel of one of those jobs.
+    Release(u8, Part),
     /// A change of the status of a vertex, counted likewise.
     SetStatus(u8, Status),
+}
+
+/// Which part of what a job holds is given back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// One of the ranks of the graph, counted from the lowest.
+    Rank(u8),
+    /// One of the vertices that the job has for itself, counted by id.
+    Vertex(u8),
 }
 
 /// Operations in order.
@@ -47,8 +58,26 @@ pub enum Reply {
     Match(JobId, Outcome),
     /// The job is cancelled.
     Cancelled(JobId),
+    /// The job gave this back, which was the last of it or not.
+    Released {
+        /// The job.
+        job: JobId,
+        /// What it gave back.
+        part: Released,
+        /// Whether it has nothing left.
+        over: bool,
+    },
     /// The vertices have the status.
     StatusSet,
+}
+
+/// What was given back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Released {
+    /// What the job had of a rank.
+    Rank(i64),
+    /// A vertex.
+    Vertex(VertexId),
 }
 
 /// What a visitor was told.
@@ -153,6 +182,11 @@ impl Answer {
         }
     }
 
+    /// Returns whether something was found, taken or not.
+    pub fn is_match(&self) -> bool {
+        self.taker().is_some() || matches!(self.reply, Ok(Reply::Match(_, Outcome::Matched { .. })))
+    }
+
     /// Returns whether the operation gave nothing and so must have changed nothing.
     pub fn is_refusal(&self) -> bool {
         match self.reply {
@@ -166,31 +200,28 @@ impl Answer {
 }
 
 impl History {
-    /// Runs all operations. The job of operation `i` is `i + 1`.
-    pub fn run(&self, engine: &mut Engine) -> Vec<Answer> {
-        self.run_some(engine, |_| true).into_iter().flatten().collect()
-    }
-
-    /// Runs those operations whose number is `wanted`, at the times and with the jobs that they
-    /// have in the whole history.
-    pub fn run_some(
-        &self,
-        engine: &mut Engine,
-        wanted: impl Fn(usize) -> bool,
-    ) -> Vec<Option<Answer>> {
+    /// Returns the operations, each with the job that a match in its place is for, and the second at
+    /// which it is run.
+    pub fn steps(&self) -> impl Iterator<Item = (&Operation, JobId, i64)> {
         let mut now = 0;
-        let mut answers = Vec::new();
-        for (i, operation) in self.0.iter().enumerate() {
+        self.0.iter().zip(1..).map(move |(operation, number)| {
             if let Operation::Match { wait, .. } = operation {
                 now += i64::from(*wait);
             }
-            answers.push(wanted(i).then(|| operation.run(engine, JobId(i as u64 + 1), now)));
-        }
-        answers
+            (operation, JobId(number), now)
+        })
     }
 }
 
 impl Operation {
+    /// Returns the request of a match.
+    pub fn request(&self) -> Option<&Request> {
+        match self {
+            Self::Match { request, .. } => Some(request),
+            _ => None,
+        }
+    }
+
     /// Returns whether the operation is a match that holds nothing.
     pub fn only_asks(&self) -> bool {
         // Not as the engine tells it, which is what is tested.
@@ -213,15 +244,20 @@ impl Operation {
                 .match_jobspec(*op, &request.jobspec(), job, now, &mut recorder)
                 .map(|outcome| Reply::Match(job, outcome)),
             Self::Cancel(number) => {
-                let jobs: Vec<JobId> = engine.jobs().map(|(job, _)| job).collect();
-                let number = usize::from(*number).checked_rem(jobs.len());
-                let job = number.map_or(JobId(0), |number| jobs[number]);
+                let job = counted_job(engine, *number);
                 engine.cancel(job).map(|()| Reply::Cancelled(job))
+            }
+            Self::Release(number, part) => {
+                let job = counted_job(engine, *number);
+                let (part, release) = part.of(engine, job);
+                engine
+                    .release(job, &release, OnFault::Restore)
+                    .map(|over| Reply::Released { job, part, over })
             }
             Self::SetStatus(number, status) => {
                 let graph = engine.graph();
-                let number = usize::from(*number).checked_rem(graph.n_vertices());
-                let vertex = number.and_then(VertexId::new);
+                let vertices: Vec<VertexId> = graph.vertices().collect();
+                let vertex = counted(&vertices, *number);
                 let path = vertex.and_then(|vertex| graph.path(Graph::CONTAINMENT, vertex));
                 let path = path.unwrap_or_default();
                 engine.set_status(&path, *status).map(|()| Reply::StatusSet)
@@ -232,17 +268,69 @@ impl Operation {
     }
 }
 
+impl Part {
+    fn of(self, engine: &mut Engine, job: JobId) -> (Released, Release) {
+        match self {
+            Self::Rank(number) => {
+                let graph = engine.graph();
+                let mut ranks: Vec<i64> = graph.vertices().map(|vertex| graph.rank(vertex)).collect();
+                ranks.retain(|&rank| rank >= 0);
+                ranks.sort_unstable();
+                ranks.dedup();
+                let rank = counted(&ranks, number).unwrap_or(-1);
+                (Released::Rank(rank), Release::Ranks(vec![rank]))
+            }
+            Self::Vertex(number) => {
+                let root = engine.graph().root(Graph::CONTAINMENT);
+                let vertex = counted(&held_by(engine, job), number).or(root);
+                let vertex = vertex.expect("containment has a root");
+                (Released::Vertex(vertex), Release::Vertices(vec![vertex]))
+            }
+        }
+    }
+}
+
+/// Returns the vertices that a job has for itself now, ascending, as the engine tells when asked to
+/// find them.
+pub fn held_by(engine: &mut Engine, job: JobId) -> Vec<VertexId> {
+    let mut vertices = Vec::new();
+    let mut wanted = |found: &Found<'_>| {
+        if found.is_held_by(job, false) || found.is_held_by(job, true) {
+            vertices.push(found.vertex());
+        }
+        false
+    };
+    // A visitor that takes all cannot fail.
+    let _ = engine.find(&mut wanted, &SearchOptions::default(), &mut Ignore);
+    vertices.sort_unstable();
+    vertices
+}
+
+fn counted_job(engine: &Engine, number: u8) -> JobId {
+    let jobs: Vec<JobId> = engine.jobs().map(|(job, _)| job).collect();
+    counted(&jobs, number).unwrap_or(JobId(0))
+}
+
+/// Returns the item with a number, counted again from the first after the last.
+fn counted<T: Copy>(items: &[T], number: u8) -> Option<T> {
+    usize::from(number).checked_rem(items.len()).map(|number| items[number])
+}
+
 impl Arbitrary for Operation {
     fn arbitrary(g: &mut Gen) -> Self {
-        match below(g, 10) {
-            0 | 1 => Self::Cancel(u8::arbitrary(g)),
-            2 => {
+        match below(g, 20) {
+            0..=2 => Self::Cancel(u8::arbitrary(g)),
+            3 => {
+                let job = u8::arbitrary(g);
+                Self::Release(job, Part::arbitrary(g))
+            }
+            4 | 5 => {
                 let status = if one_in(g, 2) { Status::Up } else { Status::Down };
                 Self::SetStatus(u8::arbitrary(g), status)
             }
             n => {
                 let any = pick(g, &MatchOp::all()).1;
-                let op = if n < 6 { MatchOp::AllocateOrelseReserve } else { any };
+                let op = if n < 12 { MatchOp::AllocateOrelseReserve } else { any };
                 let wait = pick(g, &[0, 0, 0, 0, 0, 1, 2, 5, 30]);
                 Self::Match { op, wait, request: Request::arbitrary(g) }
             }
@@ -268,10 +356,30 @@ impl Arbitrary for Operation {
                 Box::new(plainer.into_iter().chain(sooner).chain(shrunk))
             }
             Self::Cancel(number) => Box::new(number.shrink().map(Self::Cancel)),
+            Self::Release(job, part) => {
+                let (job, part) = (*job, *part);
+                let jobs = job.shrink().map(move |job| Self::Release(job, part));
+                let parts = part.shrink().map(move |part| Self::Release(job, part));
+                Box::new(jobs.chain(parts))
+            }
             Self::SetStatus(number, status) => {
                 let status = *status;
                 Box::new(number.shrink().map(move |number| Self::SetStatus(number, status)))
             }
+        }
+    }
+}
+
+impl Arbitrary for Part {
+    fn arbitrary(g: &mut Gen) -> Self {
+        let number = u8::arbitrary(g);
+        if one_in(g, 2) { Self::Rank(number) } else { Self::Vertex(number) }
+    }
+
+    fn shrink(&self) -> Box<dyn Iterator<Item = Self>> {
+        match *self {
+            Self::Rank(number) => Box::new(number.shrink().map(Self::Rank)),
+            Self::Vertex(number) => Box::new(number.shrink().map(Self::Vertex)),
         }
     }
 }

@@ -204,6 +204,20 @@ impl ResourceRequest {
 }
 
 impl Condition {
+    /// Returns whether the condition holds for a node that `has` these properties.
+    pub fn holds(&self, has: &dyn Fn(&str) -> bool) -> bool {
+        match self {
+            Self::Properties(properties) => {
+                properties.iter().all(|property| match property.strip_prefix('^') {
+                    Some(lacking) => !has(lacking),
+                    None => has(property),
+                })
+            }
+            Self::Or(conditions) => conditions.iter().any(|condition| condition.holds(has)),
+            Self::Not(condition) => !condition.holds(has),
+        }
+    }
+
     fn arbitrary(g: &mut Gen, depth: u32) -> Self {
         match below(g, 6) {
             0 if depth > 0 => {
