@@ -17,6 +17,7 @@ mod laws;
 mod planner;
 mod property;
 mod scenario;
+mod script;
 mod setup;
 mod trial;
 
@@ -32,6 +33,7 @@ pub use laws::{LAWS, Law};
 pub use planner::NaivePlanner;
 pub use property::{Failure, check, scenario, seeds, try_case};
 pub use scenario::Scenario;
+pub use script::script;
 pub use setup::{FilterSpec, PolicyName, Setup};
 pub use trial::{Counts, Trial};
 

@@ -1,11 +1,12 @@
 //! Puts the laws to random scenarios for as long as one likes.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "printing is what the tool does")]
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use clap::{Args, Parser};
-use testkit::{Counts, Failure, LAWS, Law, seeds, try_case};
+use testkit::{Counts, Failure, LAWS, Law, script, seeds, try_case};
 
 /// Put the laws of the engine to random scenarios
 #[derive(Debug, Parser)]
@@ -41,6 +42,9 @@ struct ReplayArgs {
     /// The seed of the case, as a failure tells it
     #[arg(long, value_name = "SEED")]
     case: u64,
+    /// Where to write the smallest scenario for `resource-query`
+    #[arg(long, value_name = "DIR")]
+    write: Option<PathBuf>,
 }
 
 fn minutes(text: &str) -> Result<f64, String> {
@@ -60,17 +64,28 @@ fn main() -> ExitCode {
     std::panic::set_hook(Box::new(|_| {}));
     match command {
         Command::Soak(args) => soak(&args),
-        Command::Replay(ReplayArgs { law, case }) => match try_case(law, case) {
-            Ok(counts) => {
-                println!("{} holds; checked {}", law.name, counts.checks);
-                ExitCode::SUCCESS
-            }
-            Err(failure) => {
-                println!("{failure}");
-                ExitCode::FAILURE
-            }
-        },
+        Command::Replay(args) => replay(&args),
     }
+}
+
+fn replay(ReplayArgs { law, case, write }: &ReplayArgs) -> ExitCode {
+    let failure = match try_case(law, *case) {
+        Ok(counts) => {
+            println!("{} holds; checked {}", law.name, counts.checks);
+            return ExitCode::SUCCESS;
+        }
+        Err(failure) => failure,
+    };
+    println!("{failure}");
+    if let Some(dir) = write {
+        for (name, text) in script(&failure.scenario) {
+            if let Err(error) = std::fs::write(dir.join(&name), text) {
+                eprintln!("ERROR: {}: {error}", dir.join(&name).display());
+                return ExitCode::FAILURE;
+            }
+        }
+    }
+    ExitCode::FAILURE
 }
 
 fn soak(args: &SoakArgs) -> ExitCode {

@@ -1,6 +1,6 @@
 //! The naive planner: what is held at every tick, written down tick by tick.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use engine::{Graph, Interval, JobId, VertexId};
@@ -150,13 +150,17 @@ impl NaivePlanner {
         self.jobs.keys().copied()
     }
 
-    /// Returns the seconds after `from` at which something is given back, ascending.
-    pub fn ends_after(&self, from: i64) -> Vec<i64> {
-        let mut ends: Vec<i64> = self.jobs.values().map(|holding| holding.span.end).collect();
-        ends.retain(|&end| end > from);
-        ends.sort_unstable();
-        ends.dedup();
-        ends
+    /// Returns the seconds after `from` at which a job ends that is on a vertex that `counts`,
+    /// ascending.
+    pub fn ends_after(
+        &self,
+        from: i64,
+        counts: impl Fn(VertexId) -> bool,
+    ) -> impl Iterator<Item = i64> {
+        let jobs = self.jobs.values().filter(|holding| holding.span.end > from);
+        let jobs = jobs.filter(|holding| holding.shares.iter().any(|share| counts(share.0)));
+        let ends: BTreeSet<i64> = jobs.map(|holding| holding.span.end).collect();
+        ends.into_iter()
     }
 }
 

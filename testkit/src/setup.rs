@@ -57,6 +57,11 @@ impl FilterSpec {
     pub fn as_str(self) -> &'static str {
         self.0
     }
+
+    /// Returns whether some vertices track `kind`.
+    pub fn tracks(self, kind: &str) -> bool {
+        self.0.split(',').any(|pair| pair.split_once(':').is_some_and(|(_, named)| named == kind))
+    }
 }
 
 impl PolicyName {

@@ -81,7 +81,7 @@ pub(super) fn a_cancel_of_all_jobs_leaves_the_engine_as_new(
     }
     let operations = &trial.scenario.history.0;
     let (mut used, mut new) = (trial.engine(), trial.engine());
-    let released = |answer: &Answer| matches!(answer.reply, Ok(Reply::Released { over: true, .. }));
+    let released = |answer: &Answer| matches!(answer.reply, Ok(Reply::Released { .. }));
     let answers = trial.run(&mut used)?;
     if answers.iter().any(|answer| !answer.emitted.is_whole() || released(answer)) {
         return Ok(());
