@@ -13,7 +13,7 @@ use rustc_hash::FxHashMap;
 
 use crate::filter::{Aggregates, Filters};
 use crate::graph::Tree;
-use crate::planner::{Interval, Plan, Plans};
+use crate::planner::{ChildOrder, Interval, Plan, Plans};
 use crate::traverser::{Failure, Floors, Limits, Parts, Reaches, Shortcuts, Slots};
 use crate::{Error, Graph, JobId, MatchPolicy, Status, TypeId, VertexId};
 
@@ -72,11 +72,12 @@ pub struct JobSpan {
 }
 
 #[derive(Clone, Debug)]
-struct Job {
-    span: JobSpan,
-    vertices: Vec<VertexId>,
+pub(crate) struct Job {
+    pub(crate) span: JobSpan,
+    /// Where it holds something.
+    pub(crate) vertices: Vec<VertexId>,
     /// Whether the job gave everything back, so that what it still holds is left over.
-    over: bool,
+    pub(crate) over: bool,
 }
 
 /// How much a traversal visited.
@@ -91,38 +92,40 @@ pub struct Stats {
 /// Matches jobspecs against a resource graph and keeps what jobs hold.
 #[derive(Debug)]
 pub struct Engine {
-    graph: Graph,
-    policy: Box<dyn MatchPolicy>,
-    options: Options,
-    filters: Vec<Filters>,
-    tree: Tree,
-    aggregates: Aggregates,
-    auxiliary: Vec<(Tree, Aggregates)>,
-    plans: Plans,
+    pub(crate) graph: Graph,
+    pub(crate) policy: Box<dyn MatchPolicy>,
+    pub(crate) options: Options,
+    pub(crate) filters: Vec<Filters>,
+    /// The filters before the trees were compiled, which adds to them.
+    pub(crate) filters_before: Vec<Filters>,
+    pub(crate) tree: Tree,
+    pub(crate) aggregates: Aggregates,
+    pub(crate) auxiliary: Vec<(Tree, Aggregates)>,
+    pub(crate) plans: Plans,
     /// Positions with a plan.
-    touched: RoaringBitmap,
+    pub(crate) touched: RoaringBitmap,
     /// Positions that are down.
-    down: RoaringBitmap,
-    jobs: BTreeMap<JobId, Job>,
-    contributing: Vec<TypeId>,
+    pub(crate) down: RoaringBitmap,
+    pub(crate) jobs: BTreeMap<JobId, Job>,
+    pub(crate) contributing: Vec<TypeId>,
     /// Where scores lie below each vertex, if the policy scores by id.
-    reaches: Option<Reaches>,
+    pub(crate) reaches: Option<Reaches>,
     /// How good the best is that is left in subtrees; forgotten when something is given back.
-    floors: Floors,
-    exclusive: Vec<TypeId>,
+    pub(crate) floors: Floors,
+    pub(crate) exclusive: Vec<TypeId>,
     /// Nodes that are up, as Fluxion counts them: see [`Self::set_status`].
-    nodes_up: i64,
-    stats: Stats,
+    pub(crate) nodes_up: i64,
+    pub(crate) stats: Stats,
     /// Why the last thing that failed in this operation did.
-    failure: Failure,
+    pub(crate) failure: Failure,
     /// How many ids of nobody are used up.
-    n_disowned: u64,
+    pub(crate) n_disowned: u64,
     /// Labels of requests that vertices matched. As in Fluxion, a label stays with its vertex until
     /// the vertex matches another one or is found in a search.
-    labels: FxHashMap<VertexId, Box<str>>,
+    pub(crate) labels: FxHashMap<VertexId, Box<str>>,
     /// How much deeper than it is a vertex is told to be, as Fluxion does after each vertex that it
     /// walks but cannot book.
-    drift: u32,
+    pub(crate) drift: u32,
 }
 
 impl Engine {
@@ -145,6 +148,24 @@ impl Engine {
                 Filters::default()
             });
         }
+        let mut engine = Self::assemble(graph, policy, options, filters)?;
+        let graph = &engine.graph;
+        engine.nodes_up = graph
+            .vertices()
+            .filter(|&vertex| graph.kind(vertex) == Graph::NODE)
+            .map(|vertex| if graph.status(vertex) == Status::Up { 1 } else { -1 })
+            .sum();
+        Ok(engine)
+    }
+
+    /// Makes an engine in which nothing is held and no node is up.
+    pub(crate) fn assemble(
+        graph: Graph,
+        policy: Box<dyn MatchPolicy>,
+        options: Options,
+        filters_before: Vec<Filters>,
+    ) -> Result<Self, Error> {
+        let mut filters = filters_before.clone();
         let mut trees = compile(&graph, &options.subsystems, &mut filters)?;
         if trees.is_empty() {
             return Err(Error::Request("no subsystem is named".to_owned()));
@@ -157,16 +178,12 @@ impl Engine {
         let contributing = types(policy.contributing_types());
         let exclusive = types(policy.exclusive_types());
         let reaches = Reaches::measure(&graph, &tree, &*policy, &contributing);
-        let nodes_up = graph
-            .vertices()
-            .filter(|&vertex| graph.kind(vertex) == Graph::NODE)
-            .map(|vertex| if graph.status(vertex) == Status::Up { 1 } else { -1 })
-            .sum();
         Ok(Self {
             graph,
             policy,
             options,
             filters,
+            filters_before,
             tree,
             aggregates,
             auxiliary: trees,
@@ -178,7 +195,7 @@ impl Engine {
             reaches,
             floors: Floors::default(),
             exclusive,
-            nodes_up,
+            nodes_up: 0,
             stats: Stats::default(),
             failure: Failure::Nothing,
             n_disowned: 0,
@@ -259,8 +276,16 @@ impl Engine {
         }
     }
 
-    fn plan(&self, pos: u32) -> Option<&Plan> {
+    pub(crate) fn plan(&self, pos: u32) -> Option<&Plan> {
         self.plans.get(self.tree.slots[pos as usize].plan)
+    }
+
+    /// Returns the order in which a first-match policy visits children that it did not visit yet.
+    pub(crate) fn child_order(&self, pos: u32) -> ChildOrder {
+        ChildOrder::new(self.tree.children(pos).iter().map(|&child| {
+            let vertex = self.tree.slots[child as usize].vertex;
+            (vertex, self.graph.uniq_id(vertex))
+        }))
     }
 
     /// Returns the plan at a position, making one where there is none.
@@ -288,13 +313,13 @@ impl Engine {
     }
 }
 
-fn down_positions(tree: &Tree) -> RoaringBitmap {
+pub(crate) fn down_positions(tree: &Tree) -> RoaringBitmap {
     let down = tree.slots.iter().zip(0..).filter(|(slot, _)| slot.down);
     down.map(|(_, pos)| pos).collect()
 }
 
 /// Compiles the named subsystems.
-fn compile(
+pub(crate) fn compile(
     graph: &Graph,
     names: &[String],
     filters: &mut [Filters],

@@ -107,4 +107,20 @@ pub enum Error {
     /// A visitor refused a vertex or an edge.
     #[error("{0}")]
     Visit(String),
+    /// A snapshot that cannot be restored.
+    #[error("snapshot: {place}: {fault}")]
+    Snapshot {
+        /// Which part of it.
+        place: String,
+        /// What is wrong there.
+        fault: String,
+    },
+    /// The state contradicts itself, which is a fault of the engine.
+    #[error("broken state: {place}: {fault}")]
+    Broken {
+        /// The path of a vertex, or the name of a table.
+        place: String,
+        /// What is wrong there.
+        fault: String,
+    },
 }

@@ -3,9 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
 use crate::graph::Tree;
+use crate::snapshot::fault;
 use crate::{Error, Graph, TypeId};
 
 /// Which types each type of vertex tracks below it.
@@ -79,8 +81,55 @@ impl Filters {
     }
 }
 
+/// Filters as a snapshot has them, by the numbers of types.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct FiltersImage {
+    at_all: Vec<u16>,
+    at_type: Vec<(u16, Vec<u16>)>,
+    tracked_somewhere: Vec<u16>,
+}
+
+impl Filters {
+    pub(crate) fn image(&self) -> FiltersImage {
+        let numbers = |kinds: &BTreeSet<TypeId>| kinds.iter().map(|kind| kind.0).collect();
+        FiltersImage {
+            at_all: numbers(&self.at_all),
+            at_type: self
+                .at_type
+                .iter()
+                .map(|(anchor, kinds)| (anchor.0, numbers(kinds)))
+                .collect(),
+            tracked_somewhere: numbers(&self.tracked_somewhere),
+        }
+    }
+
+    /// Makes filters of their image.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Snapshot`] for a type that `graph` does not have, or one that is tracked and is not.
+    pub(crate) fn from_image(image: &FiltersImage, graph: &Graph) -> Result<Self, Error> {
+        let known = |&number: &u16| {
+            let kind = TypeId(number);
+            let unknown = || fault("filters", format_args!("no type {number}"));
+            (kind.index() < graph.n_types()).then_some(kind).ok_or_else(unknown)
+        };
+        let set = |numbers: &[u16]| numbers.iter().map(known).collect::<Result<BTreeSet<_>, _>>();
+        let mut at_type = BTreeMap::new();
+        for (anchor, kinds) in &image.at_type {
+            at_type.insert(known(anchor)?, set(kinds)?);
+        }
+        let at_all = set(&image.at_all)?;
+        let tracked_somewhere = set(&image.tracked_somewhere)?;
+        if !at_type.values().flatten().chain(&at_all).all(|kind| tracked_somewhere.contains(kind)) {
+            return Err(fault("filters", "a tracked type is not among those tracked"));
+        }
+        Ok(Self { at_all, at_type, tracked_somewhere })
+    }
+}
+
 /// The filters of one tree: lanes by type of vertex, totals by vertex.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Aggregates {
     lanes: Vec<Vec<TypeId>>,
     totals: Vec<SmallVec<[i64; 4]>>,

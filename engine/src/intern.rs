@@ -40,6 +40,11 @@ impl Interner {
         &self.names[number as usize]
     }
 
+    /// Returns all names, by number.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        self.names.iter().map(|name| &**name)
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.names.len()
     }

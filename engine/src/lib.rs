@@ -5,6 +5,7 @@
 //! [`Graph`], tells what time it is, and receives a match through a [`MatchVisitor`].
 
 mod booking;
+mod digest;
 mod engine;
 mod error;
 mod filter;
@@ -13,10 +14,13 @@ mod id;
 mod intern;
 mod planner;
 mod policy;
+mod snapshot;
 mod traverser;
+mod validate;
 mod visit;
 
 pub use booking::{BookedEdge, BookedVertex, Booking, OnFault, Release, Share};
+pub use digest::Digest;
 pub use engine::{
     Engine, Found, JobSpan, MatchOp, Options, Outcome, SearchOptions, Stats, Traverser,
 };

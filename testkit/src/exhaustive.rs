@@ -42,6 +42,9 @@ pub struct Exhaustive<'a> {
 /// A vertex of a match: which, how much of it, and whether for one job alone.
 pub type Share = (VertexId, u64, bool);
 
+/// How vertices below the root are taken: how much, and whether for one job alone.
+type Marks = BTreeMap<VertexId, (u64, bool)>;
+
 /// One vertex that is or could be taken, with what is taken below it.
 #[derive(Clone, Debug)]
 struct Member {
@@ -91,15 +94,9 @@ impl<'a> Exhaustive<'a> {
     /// Returns whether it knows what a request means: there are no siblings of one type and no
     /// alternatives in it, and neither traverser nor policy ends early.
     pub fn answers(setup: Setup, request: &Request) -> bool {
-        fn plain(resources: &[ResourceRequest]) -> bool {
-            let kinds: BTreeSet<&str> = resources.iter().map(|resource| resource.kind).collect();
-            kinds.len() == resources.len()
-                && !kinds.contains("xor_slot")
-                && resources.iter().all(|resource| plain(&resource.with))
-        }
         setup.traverser == Traverser::Simple
             && !setup.policy.policy().first_match()
-            && plain(&request.resources)
+            && !request.has_like_siblings()
     }
 
     /// Returns whether there is something to be found, be there a way to it or not.
@@ -121,8 +118,8 @@ impl<'a> Exhaustive<'a> {
     fn visit(&self, vertex: VertexId, wanted: &[ResourceRequest], above: Above) -> Option<Matched> {
         let kind = self.kind(vertex);
         let asked = wanted.iter().find(|resource| resource.kind == kind);
-        let slot = wanted.iter().chain(asked.iter().flat_map(|asked| &asked.with));
-        let slot = slot.filter(|resource| resource.kind == "slot").last();
+        let mut slot = wanted.iter().chain(asked.iter().flat_map(|asked| &asked.with));
+        let slot = slot.rfind(|resource| resource.kind == "slot");
         // A slot beside what is asked for contradicts it.
         if asked.is_some() && wanted.iter().any(|resource| resource.kind == "slot") {
             return None;
@@ -154,7 +151,7 @@ impl<'a> Exhaustive<'a> {
             }
         }
         if slot.is_some() {
-            offers = self.fill_slots(content, offers);
+            offers = self.fill_slots(content, &offers);
         }
         let mut taken = Vec::new();
         let order = self.policy.preferences().children;
@@ -185,7 +182,8 @@ impl<'a> Exhaustive<'a> {
         let has = |property: &str| {
             self.graph.properties(vertex).is_some_and(|known| known.contains_key(property))
         };
-        if self.kind(vertex) == "node" && condition.is_some_and(|condition| !condition.holds(&has)) {
+        if self.kind(vertex) == "node" && condition.is_some_and(|condition| !condition.holds(&has))
+        {
             return None;
         }
         let shared = asked.is_some_and(|asked| asked.exclusive == Some(false));
@@ -199,8 +197,7 @@ impl<'a> Exhaustive<'a> {
         if self.graph.status(vertex) == Status::Down {
             return None;
         }
-        let overrun =
-            matches!(self.moment, Moment::Now(_)) && self.planner.is_allocated(vertex);
+        let overrun = matches!(self.moment, Moment::Now(_)) && self.planner.is_allocated(vertex);
         if asked.is_some() && exclusive && (overrun || self.planner.is_used(vertex, span)) {
             return None;
         }
@@ -209,11 +206,11 @@ impl<'a> Exhaustive<'a> {
 
     /// Makes as many slots as there are: each takes whole candidates of each of its parts, the
     /// preferred ones first, and what it does not need of the last one is lost to the next slot.
-    fn fill_slots(&self, parts: &[ResourceRequest], offers: Vec<Candidate>) -> Vec<Candidate> {
+    fn fill_slots(&self, parts: &[ResourceRequest], offers: &[Candidate]) -> Vec<Candidate> {
         let order = self.policy.preferences().slot_members;
         let mut of_parts: Vec<(u64, std::vec::IntoIter<Candidate>)> = Vec::new();
         for part in parts {
-            let (per_slot, found) = sorted(&offers, part, order, &mut BTreeSet::new());
+            let (per_slot, found) = sorted(offers, part, order, &mut BTreeSet::new());
             if per_slot == 0 {
                 return Vec::new();
             }
@@ -240,7 +237,7 @@ impl<'a> Exhaustive<'a> {
     // ---- from the root down: what is taken ---------------------------------------------------
 
     /// Returns how the root is taken, and what is below it: how much, and whether exclusively.
-    fn choose(&self) -> Option<(Member, BTreeMap<VertexId, (u64, bool)>)> {
+    fn choose(&self) -> Option<(Member, Marks)> {
         let top = self.graph.root(Graph::CONTAINMENT)?;
         let wanted = &self.request.resources;
         let above = Above { pristine: true, exclusive: false, score: 0 };
@@ -282,7 +279,7 @@ impl<'a> Exhaustive<'a> {
         vertex: VertexId,
         (amount, exclusive): (u64, bool),
         within: bool,
-        marks: &BTreeMap<VertexId, (u64, bool)>,
+        marks: &Marks,
         told: &mut Vec<Share>,
     ) -> bool {
         let whole = within || self.is_exclusive_type(self.kind(vertex));
@@ -373,7 +370,7 @@ fn choose(
     (count > 0).then(|| chosen.into_iter().flat_map(|candidate| candidate.members).collect())
 }
 
-fn mark(member: Member, marks: &mut BTreeMap<VertexId, (u64, bool)>) {
+fn mark(member: Member, marks: &mut Marks) {
     marks.insert(member.vertex, (member.amount, member.exclusive));
     for member in member.below {
         mark(member, marks);

@@ -1,8 +1,10 @@
 //! Histories: what is asked of an engine, one after the other, and what it answers.
 
+use std::collections::BTreeSet;
+
 use engine::{
-    EmittedVertex, Engine, Error, Found, Graph, Ignore, JobId, MatchOp, MatchVisitor, OnFault,
-    Outcome, Release, SearchOptions, Status, SubsystemId, VertexId,
+    EmittedVertex, Engine, Error, Found, Graph, Ignore, JobId, MatchOp, MatchVisitor, NewVertex,
+    OnFault, Outcome, Release, SearchOptions, Status, SubsystemId, VertexId,
 };
 use quickcheck::{Arbitrary, Gen, empty_shrinker};
 
@@ -27,6 +29,12 @@ pub enum Operation {
     Release(u8, Part),
     /// A change of the status of a vertex, counted likewise.
     SetStatus(u8, Status),
+    /// Another vertex below one, counted likewise, and like its first child.
+    Grow(u8),
+    /// The removal of a vertex, counted likewise, and all below it.
+    Remove(u8),
+    /// The removal of a rank, counted likewise.
+    RemoveRank(u8),
 }
 
 /// Which part of what a job holds is given back.
@@ -69,6 +77,8 @@ pub enum Reply {
     },
     /// The vertices have the status.
     StatusSet,
+    /// There is more or less of the graph.
+    Changed,
 }
 
 /// What was given back.
@@ -200,6 +210,11 @@ impl Answer {
 }
 
 impl History {
+    /// Runs all operations.
+    pub fn run(&self, engine: &mut Engine) -> Vec<Answer> {
+        self.steps().map(|(operation, job, now)| operation.run(engine, job, now)).collect()
+    }
+
     /// Returns the operations, each with the job that a match in its place is for, and the second at
     /// which it is run.
     pub fn steps(&self) -> impl Iterator<Item = (&Operation, JobId, i64)> {
@@ -214,6 +229,13 @@ impl History {
 }
 
 impl Operation {
+    fn any_match(g: &mut Gen) -> Self {
+        let any = pick(g, &MatchOp::all()).1;
+        let op = if one_in(g, 2) { MatchOp::AllocateOrelseReserve } else { any };
+        let wait = pick(g, &[0, 0, 0, 0, 0, 1, 2, 5, 30]);
+        Self::Match { op, wait, request: Request::arbitrary(g) }
+    }
+
     /// Returns the request of a match.
     pub fn request(&self) -> Option<&Request> {
         match self {
@@ -236,6 +258,11 @@ impl Operation {
         )
     }
 
+    /// Returns whether the operation changes which vertices there are.
+    pub fn changes_topology(&self) -> bool {
+        matches!(self, Self::Grow(_) | Self::Remove(_) | Self::RemoveRank(_))
+    }
+
     /// Runs the operation at second `now`.
     pub fn run(&self, engine: &mut Engine, job: JobId, now: i64) -> Answer {
         let mut recorder = Recorder::default();
@@ -250,9 +277,11 @@ impl Operation {
             Self::Release(number, part) => {
                 let job = counted_job(engine, *number);
                 let (part, release) = part.of(engine, job);
-                engine
-                    .release(job, &release, OnFault::Restore)
-                    .map(|over| Reply::Released { job, part, over })
+                engine.release(job, &release, OnFault::Restore).map(|over| Reply::Released {
+                    job,
+                    part,
+                    over,
+                })
             }
             Self::SetStatus(number, status) => {
                 let graph = engine.graph();
@@ -261,6 +290,21 @@ impl Operation {
                 let path = vertex.and_then(|vertex| graph.path(Graph::CONTAINMENT, vertex));
                 let path = path.unwrap_or_default();
                 engine.set_status(&path, *status).map(|()| Reply::StatusSet)
+            }
+            Self::Grow(number) => {
+                let parent = counted(&present(engine.graph()), *number);
+                let parent = parent.expect("containment has a root");
+                engine.grow(|graph| grow(graph, parent)).map(|()| Reply::Changed)
+            }
+            Self::Remove(number) => {
+                let graph = engine.graph();
+                let vertex = counted(&present(graph), *number);
+                let path = vertex.and_then(|vertex| graph.path(Graph::CONTAINMENT, vertex));
+                engine.remove_path(&path.unwrap_or_default()).map(|()| Reply::Changed)
+            }
+            Self::RemoveRank(number) => {
+                let rank = counted(&ranks(engine.graph()), *number).unwrap_or(-1);
+                engine.remove_ranks(&[rank], OnFault::Restore).map(|()| Reply::Changed)
             }
         };
         let reply = reply.map_err(|error| error.to_string());
@@ -272,12 +316,7 @@ impl Part {
     fn of(self, engine: &mut Engine, job: JobId) -> (Released, Release) {
         match self {
             Self::Rank(number) => {
-                let graph = engine.graph();
-                let mut ranks: Vec<i64> = graph.vertices().map(|vertex| graph.rank(vertex)).collect();
-                ranks.retain(|&rank| rank >= 0);
-                ranks.sort_unstable();
-                ranks.dedup();
-                let rank = counted(&ranks, number).unwrap_or(-1);
+                let rank = counted(&ranks(engine.graph()), number).unwrap_or(-1);
                 (Released::Rank(rank), Release::Ranks(vec![rank]))
             }
             Self::Vertex(number) => {
@@ -288,6 +327,39 @@ impl Part {
             }
         }
     }
+}
+
+/// Returns the vertices that are in the graph.
+fn present(graph: &Graph) -> Vec<VertexId> {
+    let is_there = |&vertex: &VertexId| graph.path(Graph::CONTAINMENT, vertex).is_some();
+    graph.vertices().filter(is_there).collect()
+}
+
+/// Returns the ranks of a graph, ascending.
+fn ranks(graph: &Graph) -> Vec<i64> {
+    let ranks = present(graph).into_iter().map(|vertex| graph.rank(vertex));
+    let ranks: BTreeSet<i64> = ranks.filter(|&rank| rank >= 0).collect();
+    ranks.into_iter().collect()
+}
+
+/// Adds a child without anything below it, with an id that no other vertex has.
+fn grow(graph: &mut Graph, parent: VertexId) -> Result<(), Error> {
+    let like = graph.children(parent, Graph::CONTAINMENT).first().copied();
+    let kind = like.map_or("core", |like| graph.type_name(graph.kind(like))).to_owned();
+    let number = graph.n_vertices() as i64;
+    let vertex = NewVertex {
+        kind: graph.intern_type(&kind)?,
+        basename: &kind,
+        name: None,
+        id: number,
+        uniq_id: number + 1,
+        rank: if kind == "node" { number } else { graph.rank(parent) },
+        size: like.map_or(1, |like| graph.size(like)),
+        unit: "",
+        status: Status::Up,
+    };
+    let vertex = graph.add_vertex(&vertex)?;
+    graph.add_edge(parent, vertex, Graph::CONTAINMENT)
 }
 
 /// Returns the vertices that a job has for itself now, ascending, as the engine tells when asked to
@@ -318,22 +390,21 @@ fn counted<T: Copy>(items: &[T], number: u8) -> Option<T> {
 
 impl Arbitrary for Operation {
     fn arbitrary(g: &mut Gen) -> Self {
-        match below(g, 20) {
-            0..=2 => Self::Cancel(u8::arbitrary(g)),
-            3 => {
+        match below(g, 40) {
+            0..=4 => Self::Cancel(u8::arbitrary(g)),
+            5..=7 => {
                 let job = u8::arbitrary(g);
                 Self::Release(job, Part::arbitrary(g))
             }
-            4 | 5 => {
+            8..=11 => {
                 let status = if one_in(g, 2) { Status::Up } else { Status::Down };
                 Self::SetStatus(u8::arbitrary(g), status)
             }
-            n => {
-                let any = pick(g, &MatchOp::all()).1;
-                let op = if n < 12 { MatchOp::AllocateOrelseReserve } else { any };
-                let wait = pick(g, &[0, 0, 0, 0, 0, 1, 2, 5, 30]);
-                Self::Match { op, wait, request: Request::arbitrary(g) }
+            12 | 13 => {
+                let change = pick(g, &[Self::Grow, Self::Remove, Self::RemoveRank]);
+                change(u8::arbitrary(g))
             }
+            _ => Self::any_match(g),
         }
     }
 
@@ -366,6 +437,9 @@ impl Arbitrary for Operation {
                 let status = *status;
                 Box::new(number.shrink().map(move |number| Self::SetStatus(number, status)))
             }
+            Self::Grow(number) => Box::new(number.shrink().map(Self::Grow)),
+            Self::Remove(number) => Box::new(number.shrink().map(Self::Remove)),
+            Self::RemoveRank(number) => Box::new(number.shrink().map(Self::RemoveRank)),
         }
     }
 }

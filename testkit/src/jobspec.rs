@@ -1,5 +1,6 @@
 //! Requests.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use jobspec::{Dialect, Jobspec};
@@ -59,6 +60,17 @@ impl Request {
     pub fn suit(&mut self, graph: &GraphRecipe) {
         let resources = std::mem::take(&mut self.resources);
         self.resources = ResourceRequest::suited(resources, graph);
+    }
+
+    /// Returns whether resources of one type stand side by side in it, slots with slots for example,
+    /// or alternatives.
+    pub fn has_like_siblings(&self) -> bool {
+        ResourceRequest::has_like_siblings(&self.resources)
+    }
+
+    /// Returns whether it leaves open how many it wants of something.
+    pub fn has_range(&self) -> bool {
+        self.resources.iter().any(ResourceRequest::has_range)
     }
 
     /// Returns the jobspec.
@@ -192,6 +204,17 @@ impl ResourceRequest {
             }
         }
         suited
+    }
+
+    fn has_like_siblings(resources: &[Self]) -> bool {
+        let kinds: BTreeSet<&str> = resources.iter().map(|resource| resource.kind).collect();
+        kinds.len() < resources.len()
+            || kinds.contains("xor_slot")
+            || resources.iter().any(|resource| Self::has_like_siblings(&resource.with))
+    }
+
+    fn has_range(&self) -> bool {
+        self.count.range.is_some() || self.with.iter().any(Self::has_range)
     }
 
     fn is_above(&self, kind: &str) -> bool {

@@ -21,7 +21,7 @@ mod script;
 mod setup;
 mod trial;
 
-pub use configuration::Configuration;
+pub use configuration::{Configuration, copy};
 pub use exhaustive::{Exhaustive, Moment, Share};
 pub use graph::{GraphRecipe, VertexRecipe};
 pub use history::{
@@ -31,7 +31,7 @@ pub use history::{
 pub use jobspec::{Amount, Condition, Request, ResourceRequest};
 pub use laws::{LAWS, Law};
 pub use planner::NaivePlanner;
-pub use property::{Failure, check, scenario, seeds, try_case};
+pub use property::{Failure, check, hold, scenario, seeds, try_case};
 pub use scenario::Scenario;
 pub use script::script;
 pub use setup::{FilterSpec, PolicyName, Setup};

@@ -31,7 +31,9 @@ struct Holding {
 /// vertices for each tick up to [`Scenario::HORIZON`]. What jobs hold is what was told of matches.
 #[derive(Clone, Debug)]
 pub struct NaivePlanner {
-    ticks: Vec<Vec<Use>>,
+    /// All vertices of the first tick, then all of the second, and so on.
+    uses: Vec<Use>,
+    n_vertices: usize,
     jobs: BTreeMap<JobId, Holding>,
 }
 
@@ -39,7 +41,9 @@ impl NaivePlanner {
     /// Returns a planner of `graph` on which nothing is held.
     pub fn new(graph: &Graph) -> Self {
         let n_ticks = usize::try_from(Scenario::HORIZON).unwrap_or(0);
-        Self { ticks: vec![vec![Use::default(); graph.n_vertices()]; n_ticks], jobs: BTreeMap::new() }
+        let n_vertices = graph.n_vertices();
+        let uses = vec![Use::default(); n_ticks * n_vertices];
+        Self { uses, n_vertices, jobs: BTreeMap::new() }
     }
 
     /// Holds for `job` what was told of a match, and returns what is wrong with it: a vertex of
@@ -65,7 +69,7 @@ impl NaivePlanner {
         self.cancel(job);
         for tick in ticks(span) {
             for &(vertex, needs, exclusive) in &shares {
-                let entry = &mut self.ticks[tick][vertex.index()];
+                let entry = self.at_mut(tick, vertex);
                 entry.n_users += 1;
                 if exclusive {
                     entry.amount += needs;
@@ -111,7 +115,7 @@ impl NaivePlanner {
 
     fn take_out(&mut self, span: Interval, (vertex, needs, exclusive): (VertexId, u64, bool)) {
         for tick in ticks(span) {
-            let entry = &mut self.ticks[tick][vertex.index()];
+            let entry = self.at_mut(tick, vertex);
             entry.n_users -= 1;
             if exclusive {
                 entry.amount -= needs;
@@ -120,14 +124,22 @@ impl NaivePlanner {
         }
     }
 
+    fn at(&self, tick: usize, vertex: VertexId) -> Use {
+        self.uses[tick * self.n_vertices + vertex.index()]
+    }
+
+    fn at_mut(&mut self, tick: usize, vertex: VertexId) -> &mut Use {
+        &mut self.uses[tick * self.n_vertices + vertex.index()]
+    }
+
     /// Returns how much of a vertex is held at most in `span`.
     pub fn amount(&self, vertex: VertexId, span: Interval) -> u64 {
-        ticks(span).map(|tick| self.ticks[tick][vertex.index()].amount).max().unwrap_or(0)
+        ticks(span).map(|tick| self.at(tick, vertex).amount).max().unwrap_or(0)
     }
 
     /// Returns whether a job is on a vertex at some tick of `span`.
     pub fn is_used(&self, vertex: VertexId, span: Interval) -> bool {
-        ticks(span).any(|tick| self.ticks[tick][vertex.index()].n_users > 0)
+        ticks(span).any(|tick| self.at(tick, vertex).n_users > 0)
     }
 
     /// Returns whether a vertex is allocated to a job for itself, be the job's time over or not.

@@ -45,25 +45,36 @@ pub fn scenario(seed: u64) -> Scenario {
 ///
 /// The smallest scenario found from there for which the law does not hold.
 pub fn try_case(law: &Law, seed: u64) -> Result<Counts, Box<Failure>> {
+    attempt(law.name, seed, &law.holds)
+}
+
+fn attempt(
+    law: &'static str,
+    seed: u64,
+    holds: &dyn Fn(&mut Trial<'_>) -> Result<(), String>,
+) -> Result<Counts, Box<Failure>> {
     let mut scenario = scenario(seed);
-    let mut fault = match attempt(law, &scenario) {
+    let mut fault = match put(holds, &scenario) {
         Ok(counts) => return Ok(counts),
         Err(fault) => fault,
     };
     let smaller = |scenario: &Scenario| {
-        let faulty = |less: Scenario| Some((attempt(law, &less).err()?, less));
+        let faulty = |less: Scenario| Some((put(holds, &less).err()?, less));
         scenario.shrink().find_map(faulty)
     };
     while let Some((of_less, less)) = smaller(&scenario) {
         (fault, scenario) = (of_less, less);
     }
-    Err(Box::new(Failure { law: law.name, seed, scenario, fault }))
+    Err(Box::new(Failure { law, seed, scenario, fault }))
 }
 
 /// Puts a law to a scenario. A panic is a fault like any other.
-fn attempt(law: &Law, scenario: &Scenario) -> Result<Counts, String> {
+fn put(
+    holds: &dyn Fn(&mut Trial<'_>) -> Result<(), String>,
+    scenario: &Scenario,
+) -> Result<Counts, String> {
     let mut trial = Trial::new(scenario);
-    match catch_unwind(AssertUnwindSafe(|| (law.holds)(&mut trial))) {
+    match catch_unwind(AssertUnwindSafe(|| holds(&mut trial))) {
         Ok(fine) => fine.map(|()| trial.counts),
         Err(panic) => Err(match panic.downcast::<String>() {
             Ok(message) => *message,
@@ -79,14 +90,28 @@ fn attempt(law: &Law, scenario: &Scenario) -> Result<Counts, String> {
 ///
 /// Panics with the smallest scenario found for which the law does not hold, and on variables that
 /// are not numbers.
-pub fn check(law: &Law, cases: u64) {
+pub fn hold(law: &Law, cases: u64) {
+    run(law.name, cases, &law.holds);
+}
+
+/// Puts something that has no name to `cases` scenarios, as [`hold`] does.
+///
+/// # Panics
+///
+/// As [`hold`].
+pub fn check(cases: u64, law: impl Fn(&Scenario) -> Result<(), String>) {
+    run("what is expected", cases, &|trial| law(trial.scenario));
+}
+
+fn run(law: &'static str, cases: u64, holds: &dyn Fn(&mut Trial<'_>) -> Result<(), String>) {
     let number = |name: &str| {
         let text = std::env::var(name).ok()?;
         Some(text.parse::<u64>().unwrap_or_else(|_| panic!("{name}: `{text}` is not a number")))
     };
     let cases = number("TESTKIT_CASES").unwrap_or(cases);
-    for seed in seeds(number("TESTKIT_SEED").unwrap_or(0)).zip(0..cases).map(|(seed, _)| seed) {
-        if let Err(failure) = try_case(law, seed) {
+    let seeds = seeds(number("TESTKIT_SEED").unwrap_or(0));
+    for (seed, _) in seeds.zip(0..cases) {
+        if let Err(failure) = attempt(law, seed, holds) {
             panic!("{failure}");
         }
     }
@@ -102,9 +127,9 @@ impl fmt::Display for Failure {
             writeln!(f, "second {now}, job {job}: {operation:?}")?;
         }
         writeln!(f, "{fault}")?;
-        write!(
-            f,
-            "again: cargo run --release -p testkit -- replay --law {law} --case {seed}"
-        )
+        if Law::named(law).is_some() {
+            write!(f, "again: cargo run --release -p testkit -- replay --law {law} --case {seed}")?;
+        }
+        Ok(())
     }
 }

@@ -3,7 +3,7 @@
 use engine::{Engine, Options};
 use quickcheck::{Arbitrary, Gen};
 
-use crate::{GraphRecipe, History, Operation, PolicyName, Setup, one_in};
+use crate::{GraphRecipe, History, Operation, Setup, one_in};
 
 /// A graph, what an engine for it is made with, and a history of requests most of which suit it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,18 +30,21 @@ impl Scenario {
         }
     }
 
-    /// Returns an engine that nothing happened to.
-    pub fn engine(&self) -> Engine {
-        self.engine_with(self.setup.policy, self.options())
+    /// Returns an engine as the scenario has it, to which nothing happened.
+    pub fn fresh(&self) -> Engine {
+        self.engine(self.setup.policy.as_str(), self.options())
     }
 
-    /// Returns an engine with another policy and other options than the scenario has.
+    /// Returns an engine to which nothing happened. Its filters are those of the scenario, whatever
+    /// `options` say.
     ///
     /// # Panics
     ///
-    /// Panics on a subsystem other than containment and on filters that cannot be read.
-    pub fn engine_with(&self, policy: PolicyName, options: Options) -> Engine {
-        Engine::new(self.graph.build(), policy.policy(), options).expect("the graph has a root")
+    /// Panics on a policy that does not exist.
+    pub fn engine(&self, policy: &str, options: Options) -> Engine {
+        let options = Options { filters: self.setup.filters.as_str().to_owned(), ..options };
+        let policy = policies::policy(policy).expect("the policy has a name");
+        Engine::new(self.graph.build(), policy, options).expect("the graph has a root")
     }
 }
 

@@ -18,7 +18,7 @@ pub fn script(scenario: &Scenario) -> BTreeMap<String, String> {
     jgf::write_jgf_graph(&scenario.graph.build(), &mut graph);
     files.insert("graph.json".to_owned(), graph);
     let mut commands = String::new();
-    let mut engine = scenario.engine();
+    let mut engine = scenario.fresh();
     // Jobs have there the ids that they get in the order in which they get something.
     let mut ids: BTreeMap<JobId, usize> = BTreeMap::new();
     for (operation, job, _) in scenario.history.steps() {
@@ -45,7 +45,8 @@ pub fn script(scenario: &Scenario) -> BTreeMap<String, String> {
             (Operation::SetStatus(number, status), Ok(_)) => {
                 let n = engine.graph().n_vertices();
                 let vertex = usize::from(*number).checked_rem(n).and_then(VertexId::new);
-                let path = vertex.and_then(|vertex| engine.graph().path(Graph::CONTAINMENT, vertex));
+                let path =
+                    vertex.and_then(|vertex| engine.graph().path(Graph::CONTAINMENT, vertex));
                 let status = if *status == Status::Up { "up" } else { "down" };
                 line = format!("set-status {} {status}", path.unwrap_or_default());
             }
@@ -56,8 +57,7 @@ pub fn script(scenario: &Scenario) -> BTreeMap<String, String> {
     commands.push_str("quit\n");
     files.insert("commands".to_owned(), commands);
     let setup = scenario.setup;
-    let traverser =
-        if setup.traverser == Traverser::Flexible { "flexible" } else { "simple" };
+    let traverser = if setup.traverser == Traverser::Flexible { "flexible" } else { "simple" };
     let (policy, filters) = (setup.policy.as_str(), setup.filters.as_str());
     let run = format!(
         "#!/bin/sh\ncd \"$(dirname \"$0\")\"\nexec \"${{1:?resource-query}}\" -d -L graph.json -f jgf \

@@ -11,11 +11,12 @@ use crate::{one_in, pick};
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct FilterSpec(&'static str);
 
-const SPECS: [FilterSpec; 7] = [
+const SPECS: [FilterSpec; 8] = [
     FilterSpec("ALL:core"),
     FilterSpec("ALL:core,ALL:node"),
     FilterSpec("ALL:core,ALL:node,ALL:memory"),
     FilterSpec("ALL:core,ALL:gpu,ALL:memory"),
+    FilterSpec("ALL:core,ALL:gpu,ALL:memory,ALL:node,ALL:socket,ALL:rack"),
     FilterSpec("rack:node,node:core"),
     FilterSpec("cluster:core,node:gpu,ALL:socket"),
     FilterSpec(""),
@@ -56,6 +57,16 @@ impl FilterSpec {
     /// Returns the specification.
     pub fn as_str(self) -> &'static str {
         self.0
+    }
+
+    /// Returns whether all vertices track `kind`.
+    pub fn tracks_everywhere(self, kind: &str) -> bool {
+        self.0.split(',').any(|pair| pair.split_once(':') == Some(("ALL", kind)))
+    }
+
+    /// Returns whether vertices of type `anchor` are named, or all for `ALL`.
+    pub fn has_anchor(self, anchor: &str) -> bool {
+        self.0.split(',').any(|pair| pair.split_once(':').is_some_and(|(named, _)| named == anchor))
     }
 
     /// Returns whether some vertices track `kind`.
@@ -123,10 +134,7 @@ impl Arbitrary for Setup {
 }
 
 /// Returns the choices that stand before `given`.
-fn simpler<T: Copy + PartialEq>(
-    given: T,
-    choices: &'static [T],
-) -> Box<dyn Iterator<Item = T>> {
+fn simpler<T: Copy + PartialEq>(given: T, choices: &'static [T]) -> Box<dyn Iterator<Item = T>> {
     match choices.iter().position(|choice| *choice == given) {
         Some(at) => Box::new(choices[..at].iter().copied()),
         None => Box::new(std::iter::empty()),

@@ -48,13 +48,13 @@ impl<'a> Trial<'a> {
     /// Returns an engine as the scenario wants it, for another history.
     pub fn engine(&mut self) -> Engine {
         self.counts.histories += 1;
-        self.scenario.engine()
+        self.scenario.fresh()
     }
 
     /// Returns an engine as [`Self::engine`], but for its options.
     pub fn engine_with(&mut self, options: Options) -> Engine {
         self.counts.histories += 1;
-        self.scenario.engine_with(self.scenario.setup.policy, options)
+        self.scenario.engine(self.scenario.setup.policy.as_str(), options)
     }
 
     /// Runs one operation, after which the state must be sound.
@@ -72,6 +72,8 @@ impl<'a> Trial<'a> {
         let answer = operation.run(engine, job, now);
         self.counts.steps += 1;
         self.counts.matches += u64::from(answer.is_match());
+        self.counts.checks += 1;
+        engine.validate().map_err(|error| format!("after {operation:?}: {error}"))?;
         Ok(answer)
     }
 
@@ -121,10 +123,9 @@ impl<'a> Trial<'a> {
     pub fn compare(&mut self, given: &[Answer], expected: &[Answer]) -> Result<(), String> {
         self.counts.checks += given.len() as u64;
         match given.iter().zip(expected).position(|(given, expected)| given != expected) {
-            Some(at) => Err(format!(
-                "answer {at} is\n{:?}\nrather than\n{:?}",
-                given[at], expected[at]
-            )),
+            Some(at) => {
+                Err(format!("answer {at} is\n{:?}\nrather than\n{:?}", given[at], expected[at]))
+            }
             None if given.len() == expected.len() => Ok(()),
             None => Err(format!("{} answers rather than {}", given.len(), expected.len())),
         }

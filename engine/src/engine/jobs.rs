@@ -32,7 +32,7 @@ impl Engine {
         reserve: bool,
         visitor: &mut dyn MatchVisitor,
     ) -> Result<(), Error> {
-        if self.job(job).is_some() {
+        if self.job(job).is_some() || self.is_nobody(job) {
             return Err(Error::JobExists(job));
         }
         if at < 0 || duration <= 0 {
@@ -156,8 +156,18 @@ impl Engine {
 
     /// Returns an id for what is nobody's.
     pub(super) fn nobody(&mut self) -> JobId {
-        self.n_disowned += 1;
-        JobId(u64::MAX - self.n_disowned)
+        loop {
+            self.n_disowned += 1;
+            let nobody = JobId(u64::MAX - self.n_disowned);
+            if !self.jobs.contains_key(&nobody) {
+                return nobody;
+            }
+        }
+    }
+
+    /// Returns whether an id is used up for what is nobody's.
+    pub(crate) fn is_nobody(&self, job: JobId) -> bool {
+        job.0 != u64::MAX && job.0 >= u64::MAX - self.n_disowned
     }
 
     /// Makes room for a job that takes the id of one that is over: what that one holds where this
@@ -323,7 +333,7 @@ impl Engine {
         self.tree.position(vertex).ok_or(Error::UnknownVertex(vertex))
     }
 
-    pub(super) fn path(&self, vertex: VertexId) -> String {
+    pub(crate) fn path(&self, vertex: VertexId) -> String {
         self.graph.path(self.tree.subsystem, vertex).unwrap_or_else(|| self.graph.name(vertex))
     }
 
@@ -331,7 +341,7 @@ impl Engine {
         Error::Occupied { job, path: self.path(vertex) }
     }
 
-    pub(super) fn held(&self, pos: u32, job: JobId) -> Option<&Held> {
+    pub(crate) fn held(&self, pos: u32, job: JobId) -> Option<&Held> {
         self.plan(pos)?.held().get(&job)
     }
 
@@ -457,7 +467,7 @@ impl Engine {
     }
 
     /// Returns how many vertices each job still holds something of.
-    pub(super) fn recount(&mut self) {
+    pub(crate) fn recount(&mut self) {
         let mut held: FxHashMap<JobId, Vec<VertexId>> = FxHashMap::default();
         for (_, plan) in self.plans.iter() {
             for &job in plan.held().keys() {

@@ -3,7 +3,7 @@
 use jobspec::{Constraint, Jobspec};
 
 use super::{Engine, Job, JobSpan, Stats, Traverser};
-use crate::planner::{ChildOrder, Held, Interval, Plan};
+use crate::planner::{Held, Interval, Plan};
 use crate::traverser::{
     Aim, Demand, Failure, Hold, Mark, Search, Selection, Shortcuts, Taking, Visits, Walk, need,
     satisfies,
@@ -108,7 +108,7 @@ impl Engine {
         if jobspec.resources.is_empty() {
             return Err(Error::Request("the jobspec asks for no resources".to_owned()));
         }
-        if op.allocates() && self.job(job).is_some() {
+        if op.allocates() && (self.job(job).is_some() || self.is_nobody(job)) {
             return Err(Error::JobExists(job));
         }
         let system = &jobspec.attributes.system;
@@ -461,11 +461,7 @@ impl Engine {
         let vertex = self.tree.slots[child as usize].vertex;
         let uniq_id = self.graph.uniq_id(vertex);
         if self.plan(parent).is_none_or(|plan| plan.order.is_none()) {
-            let children = self.tree.children(parent).iter().map(|&child| {
-                let vertex = self.tree.slots[child as usize].vertex;
-                (vertex, self.graph.uniq_id(vertex))
-            });
-            let order = ChildOrder::new(children);
+            let order = self.child_order(parent);
             self.plan_mut(parent).order = Some(Box::new(order));
         }
         if let Some(order) = &mut self.plan_mut(parent).order {

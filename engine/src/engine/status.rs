@@ -34,7 +34,7 @@ impl Engine {
         }
         let nodes = below.iter().filter(|&&vertex| self.graph.kind(vertex) == Graph::NODE);
         let size = |&vertex: &VertexId| i64::try_from(self.graph.size(vertex)).unwrap_or(i64::MAX);
-        self.count_nodes(nodes.map(size).sum(), status);
+        self.count_nodes(nodes.map(size).fold(0, i64::saturating_add), status);
         Ok(())
     }
 
@@ -77,8 +77,8 @@ impl Engine {
 
     fn count_nodes(&mut self, changed: i64, status: Status) {
         match status {
-            Status::Up => self.nodes_up += changed,
-            Status::Down => self.nodes_up -= changed,
+            Status::Up => self.nodes_up = self.nodes_up.saturating_add(changed),
+            Status::Down => self.nodes_up = self.nodes_up.saturating_sub(changed),
         }
     }
 }

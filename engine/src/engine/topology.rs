@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use super::{Engine, compile, down_positions};
 use crate::booking::OnFault;
 use crate::filter::Filters;
-use crate::planner::ChildOrder;
 use crate::traverser::Reaches;
 use crate::{Error, Graph, VertexId};
 
@@ -66,6 +65,8 @@ impl Engine {
         let result = self.try_remove_ranks(ranks);
         if let (Err(_), Some(before)) = (&result, before) {
             (self.tree, self.plans, self.touched, self.jobs) = before;
+        } else if result.is_err() {
+            self.recount();
         }
         result
     }
@@ -131,13 +132,14 @@ impl Engine {
     /// Compiles another graph and carries over what is planned, by vertex.
     fn replace_graph(&mut self, graph: Graph) -> Result<(), Error> {
         self.floors.forget();
-        let mut filters: Vec<Filters> = self.filters.clone();
+        let filters_before = self.filters.clone();
+        let mut filters: Vec<Filters> = filters_before.clone();
         let mut trees = compile(&graph, &self.options.subsystems, &mut filters)?;
         let (tree, aggregates) = trees.remove(0);
         let old_aggregates = std::mem::replace(&mut self.aggregates, aggregates);
         let old_tree = std::mem::replace(&mut self.tree, tree);
         self.auxiliary = trees;
-        self.filters = filters;
+        (self.filters_before, self.filters) = (filters_before, filters);
         self.graph = graph;
         self.touched.clear();
         self.down = down_positions(&self.tree);
@@ -152,22 +154,19 @@ impl Engine {
             let tracked = self.tree.slots[pos as usize].totals;
             let tracked =
                 self.aggregates.totals(tracked).map_or(&[][..], |_| self.aggregates.lanes(kind));
-            let before = old_aggregates.lanes(kind);
+            let old_totals =
+                old_tree.position(vertex).map(|pos| old_tree.slots[pos as usize].totals);
+            let old_totals = old_totals.and_then(|totals| old_aggregates.totals(totals));
+            // What had nothing to track below it has no lanes yet.
+            let before = old_totals.map_or(&[][..], |_| old_aggregates.lanes(kind));
             let from: Vec<Option<usize>> =
                 tracked.iter().map(|kind| before.iter().position(|old| old == kind)).collect();
             let same = before.len() == from.len()
                 && from.iter().enumerate().all(|(i, from)| *from == Some(i));
-            let old_totals =
-                old_tree.position(vertex).map(|pos| old_tree.slots[pos as usize].totals);
-            let old_totals = old_totals.and_then(|totals| old_aggregates.totals(totals));
             let totals = self.aggregates.totals(self.tree.slots[pos as usize].totals);
             self.tree.slots[pos as usize].plan = number;
             self.touched.insert(pos);
-            let children = self.tree.children(pos).iter().map(|&child| {
-                let vertex = self.tree.slots[child as usize].vertex;
-                (vertex, self.graph.uniq_id(vertex))
-            });
-            let children: Vec<(VertexId, i64)> = children.collect();
+            let mut fresh = self.child_order(pos);
             if let Some(plan) = self.plans.get_mut(number) {
                 if !same {
                     plan.rearrange(&from);
@@ -180,9 +179,9 @@ impl Engine {
                     }
                 }
                 if let Some(order) = &mut plan.order {
-                    let mut fresh = ChildOrder::new(children.iter().copied());
-                    for (child, uniq_id) in children {
-                        fresh.set_weight(child, uniq_id, order.weight(child));
+                    for &child in self.tree.children(pos) {
+                        let vertex = self.tree.slots[child as usize].vertex;
+                        fresh.set_weight(vertex, self.graph.uniq_id(vertex), order.weight(vertex));
                     }
                     **order = fresh;
                 }

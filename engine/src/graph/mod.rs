@@ -5,6 +5,7 @@
 //! path that its parents do not explain) stands in side tables. Paths are made from parents when
 //! somebody asks.
 
+mod image;
 mod paths;
 mod tree;
 
@@ -14,12 +15,13 @@ use std::sync::OnceLock;
 
 use petgraph::Direction::{Incoming, Outgoing};
 use petgraph::stable_graph::{NodeIndex, StableDiGraph};
-use petgraph::visit::EdgeRef;
+use petgraph::visit::{EdgeRef, IntoEdgeReferences};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use crate::intern::Interner;
 use crate::{Error, SubsystemId, TypeId, VertexId};
+pub(crate) use image::GraphImage;
 use paths::PathIndex;
 pub(crate) use tree::{Slot, Tree};
 
@@ -89,7 +91,6 @@ pub struct Graph {
     roots: BTreeMap<SubsystemId, VertexId>,
     path_index: OnceLock<PathIndex>,
     n_edges: usize,
-    n_detached: usize,
 }
 
 /// Types that have a number before any graph is read; their order is the order of aggregates.
@@ -129,7 +130,6 @@ impl Graph {
             roots: BTreeMap::new(),
             path_index: OnceLock::new(),
             n_edges: 0,
-            n_detached: 0,
         }
     }
 
@@ -367,31 +367,38 @@ impl Graph {
         self.rows[vertex.index()].status = status;
     }
 
-    /// Takes all edges of `vertices` away. The vertices keep their ids but belong to nothing.
+    /// Takes all edges of `vertices`, which are sorted, away. The vertices keep their ids but belong to
+    /// nothing. O(|V| + |E|).
     pub(crate) fn detach(&mut self, vertices: &[VertexId]) {
-        for &vertex in vertices {
-            let edges: Vec<_> = self
-                .topology
-                .edges_directed(node(vertex), Outgoing)
-                .chain(self.topology.edges_directed(node(vertex), Incoming))
-                .map(|edge| edge.id())
-                .collect();
-            for edge in edges {
-                // A loop is in both lists, so it may be gone already.
-                if self.topology.remove_edge(edge).is_some() {
-                    self.n_edges -= 1;
-                }
+        // Edges are numbered in the order in which they were added, also after this.
+        let mut topology = StableDiGraph::with_capacity(self.rows.len(), self.n_edges);
+        for _ in 0..self.rows.len() {
+            topology.add_node(());
+        }
+        let gone = |end: NodeIndex| vertices.binary_search(&vertex_of(end)).is_ok();
+        for (source, target, subsystem) in self.edges() {
+            if !gone(source) && !gone(target) {
+                topology.add_edge(source, target, subsystem);
             }
-            self.names.remove(&vertex);
-            self.properties.remove(&vertex);
+        }
+        self.n_edges = topology.edge_count();
+        self.topology = topology;
+        for vertex in vertices {
+            self.names.remove(vertex);
+            self.properties.remove(vertex);
         }
         self.given_paths.retain(|(vertex, _), _| vertices.binary_search(vertex).is_err());
         self.roots.retain(|_, root| vertices.binary_search(root).is_err());
-        self.n_detached += vertices.len();
         self.path_index.take();
     }
 
     // ---- reading -----------------------------------------------------------------------------
+
+    /// Returns all edges in the order in which they were added.
+    fn edges(&self) -> impl Iterator<Item = (NodeIndex, NodeIndex, SubsystemId)> {
+        let edges = self.topology.edge_references();
+        edges.map(|edge| (edge.source(), edge.target(), *edge.weight()))
+    }
 
     fn known(&self, vertex: VertexId) -> Result<(), Error> {
         if vertex.index() < self.rows.len() { Ok(()) } else { Err(Error::UnknownVertex(vertex)) }
@@ -525,6 +532,20 @@ impl Graph {
         self.root(subsystem) == Some(vertex)
             || self.given_paths.contains_key(&(vertex, subsystem))
             || self.parent(vertex, subsystem).is_some()
+    }
+
+    /// Returns whether anything tells where `vertex` belongs: an edge, a path or being a root.
+    pub(crate) fn belongs(&self, vertex: VertexId) -> bool {
+        self.topology.neighbors_undirected(node(vertex)).next().is_some()
+            || self.subsystems().any(|subsystem| self.is_member(vertex, subsystem))
+    }
+
+    /// Returns the path that [`Self::set_path`] gave.
+    pub(crate) fn given_path(&self, vertex: VertexId, subsystem: SubsystemId) -> Option<&str> {
+        if self.given_paths.is_empty() {
+            return None;
+        }
+        self.given_paths.get(&(vertex, subsystem)).map(|path| &**path)
     }
 
     /// Returns the path of `vertex` in `subsystem`, or `None` where it has none.

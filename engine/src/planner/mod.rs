@@ -1,9 +1,12 @@
 //! What is planned on a vertex over time.
 
+mod audit;
 mod plan;
 mod timeline;
 
+pub(crate) use audit::PlanImage;
 pub(crate) use plan::{ChildOrder, Held, Plan, Plans};
+pub(crate) use timeline::Moment;
 use timeline::Timeline;
 
 /// A half-open span of time in seconds.

@@ -41,18 +41,33 @@ pub(crate) struct Held {
     pub(crate) counts: Option<Counts>,
 }
 
+impl Held {
+    /// Returns whether start and end are times to try.
+    pub(super) fn makes_events(&self) -> bool {
+        self.counts.as_ref().is_some_and(|counts| counts.first() != Some(&-1))
+    }
+
+    /// Returns whether it is an allocation, a subtree, and an allocated subtree.
+    pub(super) fn counted(&self) -> [bool; 3] {
+        let now = !self.reserved;
+        [self.planned.is_some() && now, self.subtree, self.subtree && now]
+    }
+}
+
 /// What all jobs hold of one vertex.
 #[derive(Clone, Debug)]
 pub(crate) struct Plan {
     pub(crate) vertex: VertexId,
-    timeline: Timeline,
-    held: BTreeMap<JobId, Held>,
+    pub(super) timeline: Timeline,
+    pub(super) held: BTreeMap<JobId, Held>,
     n_allocations: u32,
     n_subtrees: u32,
     n_subtree_allocations: u32,
     /// By how much the first total changed at times when something was planned then. As in Fluxion,
     /// the search for a time does not see it until something is planned or ends over that time.
-    unseen: BTreeMap<i64, i64>,
+    pub(super) unseen: BTreeMap<i64, i64>,
+    /// Whether amounts of tracked types were lowered because there is less than was held.
+    pub(super) clamped: bool,
     /// The order in which a first-match policy visits the children, once it is not the initial one.
     pub(crate) order: Option<Box<ChildOrder>>,
 }
@@ -67,6 +82,7 @@ impl Plan {
             n_subtrees: 0,
             n_subtree_allocations: 0,
             unseen: BTreeMap::new(),
+            clamped: false,
             order: None,
         }
     }
@@ -78,7 +94,7 @@ impl Plan {
         loop {
             let at = self.timeline.first_fit(from, duration, most)?;
             let unseen = self.unseen.get(&at).copied().unwrap_or(0);
-            if unseen <= 0 || self.tracked_at(at, 0) + unseen <= most {
+            if unseen <= 0 || self.tracked_at(at, 0).saturating_add(unseen) <= most {
                 return Some(at);
             }
             from = at.checked_add(1)?;
@@ -95,12 +111,19 @@ impl Plan {
             for time in self.timeline.events() {
                 let left = before - self.tracked_at(time, 0);
                 let change = (left + after - before).max(0) - left;
-                *self.unseen.entry(time).or_default() += change;
+                let unseen = self.unseen.entry(time).or_default();
+                *unseen = unseen.saturating_add(change);
             }
         }
         if after < before {
             self.timeline.clamp(Lanes::TRACKED + lane, after);
+            self.clamped = !self.held.is_empty();
         }
+    }
+
+    /// Returns how many tracked types the plan has room for.
+    pub(crate) fn n_tracked(&self) -> usize {
+        self.timeline.n_lanes() - Lanes::TRACKED
     }
 
     pub(crate) fn held(&self) -> &BTreeMap<JobId, Held> {
@@ -159,6 +182,7 @@ impl Plan {
     pub(crate) fn remove(&mut self, job: JobId) -> Option<Held> {
         let held = self.held.remove(&job)?;
         self.enter(&held, -1);
+        self.clamped &= !self.held.is_empty();
         Some(held)
     }
 
@@ -175,7 +199,7 @@ impl Plan {
 
     fn enter(&mut self, held: &Held, sign: i32) {
         let Interval { start, end } = held.interval;
-        let events = held.counts.as_ref().is_some_and(|counts| counts.first() != Some(&-1));
+        let events = held.makes_events();
         if events && !self.unseen.is_empty() {
             self.unseen.retain(|&time, _| time < start || time >= end);
         }
@@ -191,21 +215,24 @@ impl Plan {
         if sign < 0 {
             self.timeline.drop_points(start, end, events);
         }
-        let counts = [
-            (&mut self.n_allocations, held.planned.is_some() && !held.reserved),
-            (&mut self.n_subtrees, held.subtree),
-            (&mut self.n_subtree_allocations, held.subtree && !held.reserved),
-        ];
-        for (count, counted) in counts {
+        let counts =
+            [&mut self.n_allocations, &mut self.n_subtrees, &mut self.n_subtree_allocations];
+        for (count, counted) in counts.into_iter().zip(held.counted()) {
             *count =
                 if sign > 0 { *count + u32::from(counted) } else { *count - u32::from(counted) };
         }
+    }
+
+    /// Returns how many allocations, subtrees and allocations of subtrees are counted.
+    pub(super) fn counted(&self) -> [u32; 3] {
+        [self.n_allocations, self.n_subtrees, self.n_subtree_allocations]
     }
 
     /// Tells the plan that its vertex tracks other types now: lane `i` becomes what `from[i]` was.
     pub(crate) fn rearrange(&mut self, from: &[Option<usize>]) {
         let jobs: Vec<(JobId, Held)> = std::mem::take(&mut self.held).into_iter().collect();
         self.timeline = Timeline::new(Lanes::TRACKED + from.len());
+        self.clamped = false;
         (self.n_allocations, self.n_subtrees, self.n_subtree_allocations) = (0, 0, 0);
         for (job, mut held) in jobs {
             if let Some(counts) = &mut held.counts {

@@ -23,6 +23,17 @@ struct Point {
     events: u32,
 }
 
+/// What a timeline says of one of its times.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Moment {
+    pub(crate) time: i64,
+    /// How many spans start or end here, and how many of them in the event lane.
+    pub(crate) spans: u32,
+    pub(crate) events: u32,
+    /// The amounts from here to the next time, by lane.
+    pub(crate) amounts: Vec<i64>,
+}
+
 /// One lane of one point.
 #[derive(Clone, Copy, Debug, Default)]
 struct Cell {
@@ -142,20 +153,77 @@ impl Timeline {
 
     /// Lowers amounts of a lane above `most` to it. O(n).
     pub(crate) fn clamp(&mut self, lane: usize, most: i64) {
-        self.clamp_below(self.root, lane, most);
+        self.map_below(self.root, lane, &mut |amount| amount.min(most));
     }
 
-    fn clamp_below(&mut self, at: u32, lane: usize, most: i64) {
+    /// Replaces the amounts of a lane, in the order of their times, for as long as there are others.
+    /// O(n).
+    pub(crate) fn replace(&mut self, lane: usize, amounts: &[i64]) {
+        let mut amounts = amounts.iter();
+        self.map_below(self.root, lane, &mut |amount| amounts.next().copied().unwrap_or(amount));
+    }
+
+    fn map_below(&mut self, at: u32, lane: usize, other: &mut dyn FnMut(i64) -> i64) {
         if at == NONE {
             return;
         }
         self.push_down(at);
         let Point { left, right, .. } = self.points[at as usize];
-        self.clamp_below(left, lane, most);
-        self.clamp_below(right, lane, most);
+        self.map_below(left, lane, other);
         let cell = &mut self.cells_mut(at)[lane];
-        cell.amount = cell.amount.min(most);
+        cell.amount = other(cell.amount);
+        self.map_below(right, lane, other);
         self.refresh_lane(at, lane);
+    }
+
+    /// Returns what changes at each time, in order. O(n · lanes).
+    pub(crate) fn moments(&self) -> Vec<Moment> {
+        let mut moments = Vec::new();
+        self.gather(self.root, &vec![0; self.lanes], &mut moments);
+        moments
+    }
+
+    fn gather(&self, at: u32, pending: &[i64], moments: &mut Vec<Moment>) {
+        if at == NONE {
+            return;
+        }
+        let Point { time, left, right, spans, events } = self.points[at as usize];
+        let lanes = || (0..self.lanes).map(|lane| (self.cell(at, lane), pending[lane]));
+        let below: Vec<i64> = lanes().map(|(cell, pending)| cell.pending + pending).collect();
+        let amounts = lanes().map(|(cell, pending)| cell.amount + pending).collect();
+        self.gather(left, &below, moments);
+        moments.push(Moment { time, spans, events, amounts });
+        self.gather(right, &below, moments);
+    }
+
+    /// Returns whether the tree is one: ordered by time, heaped by priority, with the largest and the
+    /// smallest amounts below each point told truly. O(n · lanes).
+    pub(crate) fn is_sound(&self) -> bool {
+        let ordered = self.moments().windows(2).all(|pair| pair[0].time < pair[1].time);
+        ordered && self.is_sound_below(self.root)
+    }
+
+    fn is_sound_below(&self, at: u32) -> bool {
+        if at == NONE {
+            return true;
+        }
+        let Point { time, left, right, .. } = self.points[at as usize];
+        let children = || [left, right].into_iter().filter(|&child| child != NONE);
+        let heaped = |child: u32| priority(self.points[child as usize].time) <= priority(time);
+        let bounded = |lane: usize| {
+            let Cell { amount, max, min, pending } = *self.cell(at, lane);
+            let below = || children().map(|child| self.cell(child, lane));
+            let largest = below().fold(amount, |max, cell| max.max(cell.max + pending));
+            let smallest = below().fold(amount, |min, cell| min.min(cell.min + pending));
+            (max, min) == (largest, smallest)
+        };
+        children().all(heaped)
+            && (0..self.lanes).all(bounded)
+            && children().all(|child| self.is_sound_below(child))
+    }
+
+    pub(crate) fn n_lanes(&self) -> usize {
+        self.lanes
     }
 
     #[cfg(test)]

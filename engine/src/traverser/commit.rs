@@ -80,6 +80,8 @@ struct Step {
     under_exclusive: bool,
     /// Whether a vertex above holds this one's subtree.
     inherited: bool,
+    /// Whether somebody else holds the subtree of a vertex above at some second of the window.
+    taken: bool,
 }
 
 impl<'a, 'v> Walk<'a, 'v> {
@@ -107,7 +109,14 @@ impl<'a, 'v> Walk<'a, 'v> {
     /// What the visitor fails with.
     pub(crate) fn run(&mut self, root: Mark) -> Result<bool, Error> {
         let shadow = self.is_exclusive(0);
-        let step = Step { mark: root, depth: 0, shadow, under_exclusive: false, inherited: false };
+        let step = Step {
+            mark: root,
+            depth: 0,
+            shadow,
+            under_exclusive: false,
+            inherited: false,
+            taken: false,
+        };
         let below = match self.marks {
             [first, rest @ ..] if first.pos == 0 => rest,
             marks => marks,
@@ -132,10 +141,12 @@ impl<'a, 'v> Walk<'a, 'v> {
             && self.taking == Taking::Plan
             && !tree.shared
             && self.is_untouched(pos)
-            && self.is_free(pos, size);
+            && self.is_free(step, size);
         let inherited = step.inherited || whole;
+        let plan = self.parts.plans.get(tree.slots[pos as usize].plan);
+        let taken = step.taken || plan.is_some_and(|plan| plan.subtree_held_during(self.window));
 
-        let mut below = Below { step, inherited, exclusive, held: false, sums: None };
+        let mut below = Below { step, inherited, taken, exclusive, held: false, sums: None };
         if let Some(walked) = self.walked.get_mut(pos as usize) {
             *walked = true;
             for &child in tree.children(pos) {
@@ -177,12 +188,12 @@ impl<'a, 'v> Walk<'a, 'v> {
             return Ok(Passed { held: false, sums: None });
         }
         let needs = if step.shadow { size } else { step.mark.needs };
-        if self.taking == Taking::Plan && exclusive && !self.is_free(pos, needs) {
+        if self.taking == Taking::Plan && exclusive && !self.is_free(step, needs) {
             // Somebody else has it: it stays theirs and is not told of.
             self.drift += 1;
             return Ok(Passed { held: true, sums: None });
         }
-        let overfull = if step.inherited { None } else { self.overfull(pos, sums.as_deref()) };
+        let overfull = if step.inherited { None } else { self.overfull(step, sums.as_deref()) };
         if !step.inherited {
             let planned = (exclusive && self.taking == Taking::Plan).then_some(needs);
             let subtree = whole && overfull.is_none();
@@ -232,6 +243,7 @@ impl<'a, 'v> Walk<'a, 'v> {
             shadow,
             under_exclusive: above.exclusive,
             inherited: above.inherited,
+            taken: above.taken,
         };
         let passed = self.vertex(step, marks)?;
         if !passed.held {
@@ -264,8 +276,8 @@ impl<'a, 'v> Walk<'a, 'v> {
     }
 
     /// Returns the first lane without room for what is taken below a vertex.
-    fn overfull(&self, pos: u32, sums: Option<&[i64]>) -> Option<usize> {
-        let slot = self.parts.tree.slots[pos as usize];
+    fn overfull(&self, step: Step, sums: Option<&[i64]>) -> Option<usize> {
+        let slot = self.parts.tree.slots[step.mark.pos as usize];
         let totals = self.parts.aggregates.totals(slot.totals)?;
         let plan = self.parts.plans.get(slot.plan);
         if self.taking == Taking::Nothing {
@@ -277,13 +289,21 @@ impl<'a, 'v> Walk<'a, 'v> {
         lanes.iter().zip(totals).enumerate().position(|(lane, (kind, &total))| {
             let column = self.kinds.iter().position(|known| known == kind);
             let taken = column.map_or(0, |column| sums[column]);
-            let held = plan.map_or(0, |plan| plan.tracked_during(start, end, lane));
+            let held = match plan {
+                _ if step.taken => total,
+                Some(plan) => plan.tracked_during(start, end, lane),
+                None => 0,
+            };
             taken > total.saturating_sub(held)
         })
     }
 
-    fn is_free(&self, pos: u32, needs: i64) -> bool {
+    fn is_free(&self, step: Step, needs: i64) -> bool {
+        let pos = step.mark.pos;
         let slot = self.parts.tree.slots[pos as usize];
+        if step.taken {
+            return needs == 0;
+        }
         let Interval { start, end } = self.window;
         let planned =
             self.parts.plans.get(slot.plan).map_or(0, |plan| plan.planned_during(start, end));
@@ -295,6 +315,7 @@ impl<'a, 'v> Walk<'a, 'v> {
 struct Below {
     step: Step,
     inherited: bool,
+    taken: bool,
     exclusive: bool,
     held: bool,
     sums: Option<Sums>,

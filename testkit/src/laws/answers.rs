@@ -4,15 +4,15 @@ use engine::MatchOp;
 
 use crate::{Answer, Configuration, Operation, Trial};
 
-/// With each shortcut on and off, with one thread and with several, the answers are those that the
-/// engine gives without any shortcut in one thread.
+/// With each shortcut on and off, with one thread and with several, and with a snapshot after each
+/// step, answers and digest are those of an engine without any of that.
 pub(super) fn no_configuration_changes_an_answer(trial: &mut Trial<'_>) -> Result<(), String> {
-    let expected = Configuration::PLAIN.run(trial)?;
+    let (expected, digest) = Configuration::PLAIN.run(trial)?;
     for configuration in Configuration::all() {
-        let given = configuration.run(trial)?;
-        trial
-            .compare(&given, &expected)
-            .map_err(|fault| format!("{configuration:?}: {fault}"))?;
+        let within = |fault| format!("{configuration:?}: {fault}");
+        let (given, other) = configuration.run(trial)?;
+        trial.compare(&given, &expected).map_err(within)?;
+        trial.check(other == digest, || within("another digest".to_owned()))?;
     }
     Ok(())
 }
@@ -31,8 +31,12 @@ pub(super) fn asking_without_allocating_changes_nothing(
     let (mut asked, mut silent) = (trial.engine(), trial.engine());
     let expected = trial.run_some(&mut silent, |i| !operations[i].only_asks())?;
     let given = trial.run(&mut asked)?;
-    let given: Vec<Answer> =
-        given.into_iter().zip(&expected).filter(|(_, told)| told.is_some()).map(|(a, _)| a).collect();
+    let given: Vec<Answer> = given
+        .into_iter()
+        .zip(&expected)
+        .filter(|(_, told)| told.is_some())
+        .map(|(a, _)| a)
+        .collect();
     trial.compare(&given, &expected.into_iter().flatten().collect::<Vec<_>>())
 }
 

@@ -34,6 +34,10 @@ laws! {
     matching::a_reservation_is_the_earliest,
     state::no_vertex_is_over_its_size_at_any_tick,
     state::a_cancel_of_all_jobs_leaves_the_engine_as_new,
+    state::cancel_after_allocate_restores_the_digest,
+    state::refusals_and_questions_leave_the_digest,
+    state::allocate_then_update_from_its_own_r_gives_the_same_digest,
+    state::partial_cancels_in_any_order_are_one_cancel,
 }
 
 impl Law {
