@@ -35,7 +35,7 @@ const CONFINED: [(&str, &[&str]); 9] = [
     ("postcard", &["fluxion"]),
     ("roxmltree", &["jgf"]),
     ("serde-saphyr", &["jobspec", "k8s"]),
-    ("clap", &["bench", "cli", "k8s"]),
+    ("clap", &["bench", "cli", "k8s", "testkit"]),
     ("rustyline", &["cli"]),
     ("kube", &["k8s"]),
 ];

@@ -10,6 +10,9 @@ use crate::{below, one_in, pick};
 /// Properties that nodes have at times, and that constraints ask for.
 pub(crate) const PROPERTIES: [&str; 2] = ["fast", "large"];
 
+/// All types of vertices that there are.
+pub(crate) const KINDS: [&str; 7] = ["cluster", "rack", "node", "socket", "core", "gpu", "memory"];
+
 /// A vertex and all below it.
 ///
 /// The debug form is such as `node1{fast}[core0, core2 down, memory0*4]`.
@@ -50,6 +53,29 @@ impl VertexRecipe {
     /// Returns the number of vertices, itself included.
     pub fn n_vertices(&self) -> usize {
         1 + self.below.iter().map(Self::n_vertices).sum::<usize>()
+    }
+
+    fn is_uniform(&self) -> bool {
+        self.size == 1 && self.below.iter().all(Self::is_uniform)
+    }
+
+    /// Returns what there could be instead with one more vertex somewhere below, like one of its
+    /// siblings.
+    fn with_one_more(&self) -> Vec<Self> {
+        let mut more = Vec::new();
+        for (at, child) in self.below.iter().enumerate() {
+            let like = |other: &&Self| other.kind == child.kind;
+            let id = self.below.iter().filter(like).map(|other| other.id).max().unwrap_or(0) + 1;
+            let mut one = self.clone();
+            one.below.push(Self { id, ..child.clone() });
+            more.push(one);
+            for child in child.with_one_more() {
+                let mut one = self.clone();
+                one.below[at] = child;
+                more.push(one);
+            }
+        }
+        more
     }
 
     fn has(&self, kind: &str) -> bool {
@@ -166,6 +192,18 @@ impl GraphRecipe {
     /// Returns whether there is a vertex of type `kind`.
     pub fn has(&self, kind: &str) -> bool {
         self.root.has(kind)
+    }
+
+    /// Returns whether all vertices have size 1.
+    pub fn is_uniform(&self) -> bool {
+        self.root.is_uniform()
+    }
+
+    /// Returns graphs with one vertex more, which is like one that there is and stands beside it,
+    /// with all that is below.
+    pub fn with_one_more(&self) -> impl Iterator<Item = Self> {
+        let falling = self.falling;
+        self.root.with_one_more().into_iter().map(move |root| Self { root, falling })
     }
 
     /// Builds the graph. Vertices have the ids of a depth-first walk.

@@ -1,8 +1,10 @@
 //! Histories: what is asked of an engine, one after the other, and what it answers.
 
+use std::collections::BTreeSet;
+
 use engine::{
-    EmittedVertex, Engine, Error, Graph, JobId, MatchOp, MatchVisitor, Outcome, Status,
-    SubsystemId, VertexId,
+    EmittedVertex, Engine, Error, Found, Graph, Ignore, JobId, MatchOp, MatchVisitor, NewVertex,
+    OnFault, Outcome, Release, SearchOptions, Status, SubsystemId, VertexId,
 };
 use quickcheck::{Arbitrary, Gen, empty_shrinker};
 
@@ -23,8 +25,25 @@ pub enum Operation {
     /// A cancel of one of the jobs that hold something, counted by id and then again from the
     /// first; of an unknown job where there are none.
     Cancel(u8),
+    /// A partial cancel of one of those jobs.
+    Release(u8, Part),
     /// A change of the status of a vertex, counted likewise.
     SetStatus(u8, Status),
+    /// Another vertex below one, counted likewise, and like its first child.
+    Grow(u8),
+    /// The removal of a vertex, counted likewise, and all below it.
+    Remove(u8),
+    /// The removal of a rank, counted likewise.
+    RemoveRank(u8),
+}
+
+/// Which part of what a job holds is given back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// One of the ranks of the graph, counted from the lowest.
+    Rank(u8),
+    /// One of the vertices that the job has for itself, counted by id.
+    Vertex(u8),
 }
 
 /// Operations in order.
@@ -47,8 +66,28 @@ pub enum Reply {
     Match(JobId, Outcome),
     /// The job is cancelled.
     Cancelled(JobId),
+    /// The job gave this back, which was the last of it or not.
+    Released {
+        /// The job.
+        job: JobId,
+        /// What it gave back.
+        part: Released,
+        /// Whether it has nothing left.
+        over: bool,
+    },
     /// The vertices have the status.
     StatusSet,
+    /// There is more or less of the graph.
+    Changed,
+}
+
+/// What was given back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Released {
+    /// What the job had of a rank.
+    Rank(i64),
+    /// A vertex.
+    Vertex(VertexId),
 }
 
 /// What a visitor was told.
@@ -153,6 +192,11 @@ impl Answer {
         }
     }
 
+    /// Returns whether something was found, taken or not.
+    pub fn is_match(&self) -> bool {
+        self.taker().is_some() || matches!(self.reply, Ok(Reply::Match(_, Outcome::Matched { .. })))
+    }
+
     /// Returns whether the operation gave nothing and so must have changed nothing.
     pub fn is_refusal(&self) -> bool {
         match self.reply {
@@ -166,31 +210,40 @@ impl Answer {
 }
 
 impl History {
-    /// Runs all operations. The job of operation `i` is `i + 1`.
+    /// Runs all operations.
     pub fn run(&self, engine: &mut Engine) -> Vec<Answer> {
-        self.run_some(engine, |_| true).into_iter().flatten().collect()
+        self.steps().map(|(operation, job, now)| operation.run(engine, job, now)).collect()
     }
 
-    /// Runs those operations whose number is `wanted`, at the times and with the jobs that they
-    /// have in the whole history.
-    pub fn run_some(
-        &self,
-        engine: &mut Engine,
-        wanted: impl Fn(usize) -> bool,
-    ) -> Vec<Option<Answer>> {
+    /// Returns the operations, each with the job that a match in its place is for, and the second at
+    /// which it is run.
+    pub fn steps(&self) -> impl Iterator<Item = (&Operation, JobId, i64)> {
         let mut now = 0;
-        let mut answers = Vec::new();
-        for (i, operation) in self.0.iter().enumerate() {
+        self.0.iter().zip(1..).map(move |(operation, number)| {
             if let Operation::Match { wait, .. } = operation {
                 now += i64::from(*wait);
             }
-            answers.push(wanted(i).then(|| operation.run(engine, JobId(i as u64 + 1), now)));
-        }
-        answers
+            (operation, JobId(number), now)
+        })
     }
 }
 
 impl Operation {
+    fn any_match(g: &mut Gen) -> Self {
+        let any = pick(g, &MatchOp::all()).1;
+        let op = if one_in(g, 2) { MatchOp::AllocateOrelseReserve } else { any };
+        let wait = pick(g, &[0, 0, 0, 0, 0, 1, 2, 5, 30]);
+        Self::Match { op, wait, request: Request::arbitrary(g) }
+    }
+
+    /// Returns the request of a match.
+    pub fn request(&self) -> Option<&Request> {
+        match self {
+            Self::Match { request, .. } => Some(request),
+            _ => None,
+        }
+    }
+
     /// Returns whether the operation is a match that holds nothing.
     pub fn only_asks(&self) -> bool {
         // Not as the engine tells it, which is what is tested.
@@ -205,6 +258,11 @@ impl Operation {
         )
     }
 
+    /// Returns whether the operation changes which vertices there are.
+    pub fn changes_topology(&self) -> bool {
+        matches!(self, Self::Grow(_) | Self::Remove(_) | Self::RemoveRank(_))
+    }
+
     /// Runs the operation at second `now`.
     pub fn run(&self, engine: &mut Engine, job: JobId, now: i64) -> Answer {
         let mut recorder = Recorder::default();
@@ -213,18 +271,40 @@ impl Operation {
                 .match_jobspec(*op, &request.jobspec(), job, now, &mut recorder)
                 .map(|outcome| Reply::Match(job, outcome)),
             Self::Cancel(number) => {
-                let jobs: Vec<JobId> = engine.jobs().map(|(job, _)| job).collect();
-                let number = usize::from(*number).checked_rem(jobs.len());
-                let job = number.map_or(JobId(0), |number| jobs[number]);
+                let job = counted_job(engine, *number);
                 engine.cancel(job).map(|()| Reply::Cancelled(job))
+            }
+            Self::Release(number, part) => {
+                let job = counted_job(engine, *number);
+                let (part, release) = part.of(engine, job);
+                engine.release(job, &release, OnFault::Restore).map(|over| Reply::Released {
+                    job,
+                    part,
+                    over,
+                })
             }
             Self::SetStatus(number, status) => {
                 let graph = engine.graph();
-                let number = usize::from(*number).checked_rem(graph.n_vertices());
-                let vertex = number.and_then(VertexId::new);
+                let vertices: Vec<VertexId> = graph.vertices().collect();
+                let vertex = counted(&vertices, *number);
                 let path = vertex.and_then(|vertex| graph.path(Graph::CONTAINMENT, vertex));
                 let path = path.unwrap_or_default();
                 engine.set_status(&path, *status).map(|()| Reply::StatusSet)
+            }
+            Self::Grow(number) => {
+                let parent = counted(&present(engine.graph()), *number);
+                let parent = parent.expect("containment has a root");
+                engine.grow(|graph| grow(graph, parent)).map(|()| Reply::Changed)
+            }
+            Self::Remove(number) => {
+                let graph = engine.graph();
+                let vertex = counted(&present(graph), *number);
+                let path = vertex.and_then(|vertex| graph.path(Graph::CONTAINMENT, vertex));
+                engine.remove_path(&path.unwrap_or_default()).map(|()| Reply::Changed)
+            }
+            Self::RemoveRank(number) => {
+                let rank = counted(&ranks(engine.graph()), *number).unwrap_or(-1);
+                engine.remove_ranks(&[rank], OnFault::Restore).map(|()| Reply::Changed)
             }
         };
         let reply = reply.map_err(|error| error.to_string());
@@ -232,20 +312,99 @@ impl Operation {
     }
 }
 
+impl Part {
+    fn of(self, engine: &mut Engine, job: JobId) -> (Released, Release) {
+        match self {
+            Self::Rank(number) => {
+                let rank = counted(&ranks(engine.graph()), number).unwrap_or(-1);
+                (Released::Rank(rank), Release::Ranks(vec![rank]))
+            }
+            Self::Vertex(number) => {
+                let root = engine.graph().root(Graph::CONTAINMENT);
+                let vertex = counted(&held_by(engine, job), number).or(root);
+                let vertex = vertex.expect("containment has a root");
+                (Released::Vertex(vertex), Release::Vertices(vec![vertex]))
+            }
+        }
+    }
+}
+
+/// Returns the vertices that are in the graph.
+fn present(graph: &Graph) -> Vec<VertexId> {
+    let is_there = |&vertex: &VertexId| graph.path(Graph::CONTAINMENT, vertex).is_some();
+    graph.vertices().filter(is_there).collect()
+}
+
+/// Returns the ranks of a graph, ascending.
+fn ranks(graph: &Graph) -> Vec<i64> {
+    let ranks = present(graph).into_iter().map(|vertex| graph.rank(vertex));
+    let ranks: BTreeSet<i64> = ranks.filter(|&rank| rank >= 0).collect();
+    ranks.into_iter().collect()
+}
+
+/// Adds a child without anything below it, with an id that no other vertex has.
+fn grow(graph: &mut Graph, parent: VertexId) -> Result<(), Error> {
+    let like = graph.children(parent, Graph::CONTAINMENT).first().copied();
+    let kind = like.map_or("core", |like| graph.type_name(graph.kind(like))).to_owned();
+    let number = graph.n_vertices() as i64;
+    let vertex = NewVertex {
+        kind: graph.intern_type(&kind)?,
+        basename: &kind,
+        name: None,
+        id: number,
+        uniq_id: number + 1,
+        rank: if kind == "node" { number } else { graph.rank(parent) },
+        size: like.map_or(1, |like| graph.size(like)),
+        unit: "",
+        status: Status::Up,
+    };
+    let vertex = graph.add_vertex(&vertex)?;
+    graph.add_edge(parent, vertex, Graph::CONTAINMENT)
+}
+
+/// Returns the vertices that a job has for itself now, ascending, as the engine tells when asked to
+/// find them.
+pub fn held_by(engine: &mut Engine, job: JobId) -> Vec<VertexId> {
+    let mut vertices = Vec::new();
+    let mut wanted = |found: &Found<'_>| {
+        if found.is_held_by(job, false) || found.is_held_by(job, true) {
+            vertices.push(found.vertex());
+        }
+        false
+    };
+    // A visitor that takes all cannot fail.
+    let _ = engine.find(&mut wanted, &SearchOptions::default(), &mut Ignore);
+    vertices.sort_unstable();
+    vertices
+}
+
+fn counted_job(engine: &Engine, number: u8) -> JobId {
+    let jobs: Vec<JobId> = engine.jobs().map(|(job, _)| job).collect();
+    counted(&jobs, number).unwrap_or(JobId(0))
+}
+
+/// Returns the item with a number, counted again from the first after the last.
+fn counted<T: Copy>(items: &[T], number: u8) -> Option<T> {
+    usize::from(number).checked_rem(items.len()).map(|number| items[number])
+}
+
 impl Arbitrary for Operation {
     fn arbitrary(g: &mut Gen) -> Self {
-        match below(g, 10) {
-            0 | 1 => Self::Cancel(u8::arbitrary(g)),
-            2 => {
+        match below(g, 40) {
+            0..=4 => Self::Cancel(u8::arbitrary(g)),
+            5..=7 => {
+                let job = u8::arbitrary(g);
+                Self::Release(job, Part::arbitrary(g))
+            }
+            8..=11 => {
                 let status = if one_in(g, 2) { Status::Up } else { Status::Down };
                 Self::SetStatus(u8::arbitrary(g), status)
             }
-            n => {
-                let any = pick(g, &MatchOp::all()).1;
-                let op = if n < 6 { MatchOp::AllocateOrelseReserve } else { any };
-                let wait = pick(g, &[0, 0, 0, 0, 0, 1, 2, 5, 30]);
-                Self::Match { op, wait, request: Request::arbitrary(g) }
+            12 | 13 => {
+                let change = pick(g, &[Self::Grow, Self::Remove, Self::RemoveRank]);
+                change(u8::arbitrary(g))
             }
+            _ => Self::any_match(g),
         }
     }
 
@@ -268,10 +427,33 @@ impl Arbitrary for Operation {
                 Box::new(plainer.into_iter().chain(sooner).chain(shrunk))
             }
             Self::Cancel(number) => Box::new(number.shrink().map(Self::Cancel)),
+            Self::Release(job, part) => {
+                let (job, part) = (*job, *part);
+                let jobs = job.shrink().map(move |job| Self::Release(job, part));
+                let parts = part.shrink().map(move |part| Self::Release(job, part));
+                Box::new(jobs.chain(parts))
+            }
             Self::SetStatus(number, status) => {
                 let status = *status;
                 Box::new(number.shrink().map(move |number| Self::SetStatus(number, status)))
             }
+            Self::Grow(number) => Box::new(number.shrink().map(Self::Grow)),
+            Self::Remove(number) => Box::new(number.shrink().map(Self::Remove)),
+            Self::RemoveRank(number) => Box::new(number.shrink().map(Self::RemoveRank)),
+        }
+    }
+}
+
+impl Arbitrary for Part {
+    fn arbitrary(g: &mut Gen) -> Self {
+        let number = u8::arbitrary(g);
+        if one_in(g, 2) { Self::Rank(number) } else { Self::Vertex(number) }
+    }
+
+    fn shrink(&self) -> Box<dyn Iterator<Item = Self>> {
+        match *self {
+            Self::Rank(number) => Box::new(number.shrink().map(Self::Rank)),
+            Self::Vertex(number) => Box::new(number.shrink().map(Self::Vertex)),
         }
     }
 }
@@ -285,8 +467,8 @@ impl Arbitrary for History {
         let quiet = one_in(g, 2);
         let mut before: Vec<Request> = Vec::new();
         for operation in &mut operations {
-            if quiet && let Operation::SetStatus(number, _) = operation {
-                *operation = Operation::Cancel(*number);
+            if quiet && !matches!(operation, Operation::Match { .. } | Operation::Cancel(_)) {
+                *operation = Operation::Cancel(u8::arbitrary(g));
             }
             if let Operation::Match { request, wait, .. } = operation {
                 if quiet {

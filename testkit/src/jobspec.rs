@@ -1,5 +1,6 @@
 //! Requests.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use jobspec::{Dialect, Jobspec};
@@ -59,6 +60,17 @@ impl Request {
     pub fn suit(&mut self, graph: &GraphRecipe) {
         let resources = std::mem::take(&mut self.resources);
         self.resources = ResourceRequest::suited(resources, graph);
+    }
+
+    /// Returns whether resources of one type stand side by side in it, slots with slots for example,
+    /// or alternatives.
+    pub fn has_like_siblings(&self) -> bool {
+        ResourceRequest::has_like_siblings(&self.resources)
+    }
+
+    /// Returns whether it leaves open how many it wants of something.
+    pub fn has_range(&self) -> bool {
+        self.resources.iter().any(ResourceRequest::has_range)
     }
 
     /// Returns the jobspec.
@@ -194,6 +206,17 @@ impl ResourceRequest {
         suited
     }
 
+    fn has_like_siblings(resources: &[Self]) -> bool {
+        let kinds: BTreeSet<&str> = resources.iter().map(|resource| resource.kind).collect();
+        kinds.len() < resources.len()
+            || kinds.contains("xor_slot")
+            || resources.iter().any(|resource| Self::has_like_siblings(&resource.with))
+    }
+
+    fn has_range(&self) -> bool {
+        self.count.range.is_some() || self.with.iter().any(Self::has_range)
+    }
+
     fn is_above(&self, kind: &str) -> bool {
         self.kind == kind || self.with.iter().any(|below| below.is_above(kind))
     }
@@ -204,6 +227,20 @@ impl ResourceRequest {
 }
 
 impl Condition {
+    /// Returns whether the condition holds for a node that `has` these properties.
+    pub fn holds(&self, has: &dyn Fn(&str) -> bool) -> bool {
+        match self {
+            Self::Properties(properties) => {
+                properties.iter().all(|property| match property.strip_prefix('^') {
+                    Some(lacking) => !has(lacking),
+                    None => has(property),
+                })
+            }
+            Self::Or(conditions) => conditions.iter().any(|condition| condition.holds(has)),
+            Self::Not(condition) => !condition.holds(has),
+        }
+    }
+
     fn arbitrary(g: &mut Gen, depth: u32) -> Self {
         match below(g, 6) {
             0 if depth > 0 => {

@@ -8,20 +8,35 @@
 //! The types of the engine are another build's in the engine's own unit tests, so only integration
 //! tests can use this package.
 
-mod filters;
+mod configuration;
+mod exhaustive;
 pub mod fuzz;
 mod graph;
 mod history;
 mod jobspec;
+mod laws;
+mod planner;
 mod property;
 mod scenario;
+mod script;
+mod setup;
+mod trial;
 
-pub use filters::FilterSpec;
+pub use configuration::{Configuration, copy};
+pub use exhaustive::{Exhaustive, Moment, Share};
 pub use graph::{GraphRecipe, VertexRecipe};
-pub use history::{Answer, Emitted, EmittedEdge, History, Operation, Recorder, Reply, Taken};
+pub use history::{
+    Answer, Emitted, EmittedEdge, History, Operation, Part, Recorder, Released, Reply, Taken,
+    held_by,
+};
 pub use jobspec::{Amount, Condition, Request, ResourceRequest};
-pub use property::check;
+pub use laws::{LAWS, Law};
+pub use planner::NaivePlanner;
+pub use property::{Failure, check, hold, scenario, seeds, try_case};
 pub use scenario::Scenario;
+pub use script::script;
+pub use setup::{FilterSpec, PolicyName, Setup};
+pub use trial::{Counts, Trial};
 
 use quickcheck::{Arbitrary as _, Gen};
 

@@ -3,28 +3,46 @@
 use engine::{Engine, Options};
 use quickcheck::{Arbitrary, Gen};
 
-use crate::{FilterSpec, GraphRecipe, History, Operation, one_in};
+use crate::{GraphRecipe, History, Operation, Setup, one_in};
 
-/// A graph, the filters it is counted by, and a history of requests most of which suit it.
+/// A graph, what an engine for it is made with, and a history of requests most of which suit it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Scenario {
     /// The graph.
     pub graph: GraphRecipe,
-    /// The pruning filters.
-    pub filters: FilterSpec,
+    /// Filters, policy and traverser.
+    pub setup: Setup,
     /// What happens.
     pub history: History,
 }
 
 impl Scenario {
-    /// Returns an engine that nothing happened to. Its filters are those of the scenario, whatever
+    /// The second at which the resources end.
+    pub const HORIZON: i64 = 600;
+
+    /// Returns options as the scenario has them.
+    pub fn options(&self) -> Options {
+        Options {
+            filters: self.setup.filters.as_str().to_owned(),
+            traverser: self.setup.traverser,
+            horizon: Self::HORIZON,
+            ..Options::default()
+        }
+    }
+
+    /// Returns an engine as the scenario has it, to which nothing happened.
+    pub fn fresh(&self) -> Engine {
+        self.engine(self.setup.policy.as_str(), self.options())
+    }
+
+    /// Returns an engine to which nothing happened. Its filters are those of the scenario, whatever
     /// `options` say.
     ///
     /// # Panics
     ///
     /// Panics on a policy that does not exist.
     pub fn engine(&self, policy: &str, options: Options) -> Engine {
-        let options = Options { filters: self.filters.as_str().to_owned(), ..options };
+        let options = Options { filters: self.setup.filters.as_str().to_owned(), ..options };
         let policy = policies::policy(policy).expect("the policy has a name");
         Engine::new(self.graph.build(), policy, options).expect("the graph has a root")
     }
@@ -41,12 +59,13 @@ impl Arbitrary for Scenario {
                 request.suit(&graph);
             }
         }
-        Self { graph, filters: FilterSpec::arbitrary(g), history }
+        Self { graph, setup: Setup::arbitrary(g), history }
     }
 
     fn shrink(&self) -> Box<dyn Iterator<Item = Self>> {
-        let Self { graph, filters, history } = self.clone();
-        let parts = (graph, filters, history);
-        Box::new(parts.shrink().map(|(graph, filters, history)| Self { graph, filters, history }))
+        let Self { graph, setup, history } = self.clone();
+        // A shorter history makes all the rest cheaper.
+        let parts = (history, setup, graph);
+        Box::new(parts.shrink().map(|(history, setup, graph)| Self { graph, setup, history }))
     }
 }

@@ -4,12 +4,12 @@
 //! fuzzer lives on. Requests are shaped more freely than those of [`quickcheck`]: levels, slots and
 //! pools stand above each other in any order.
 
-use engine::{MatchOp, Status};
+use engine::{MatchOp, Status, Traverser};
 
 use crate::graph::PROPERTIES;
 use crate::{
-    Amount, Condition, FilterSpec, GraphRecipe, History, Operation, Request, ResourceRequest,
-    Scenario, VertexRecipe,
+    Amount, Condition, FilterSpec, GraphRecipe, History, Operation, Part, PolicyName, Request,
+    ResourceRequest, Scenario, Setup, VertexRecipe,
 };
 
 /// Most vertices below one, and most requests side by side.
@@ -56,14 +56,18 @@ impl<'a> Bytes<'a> {
 impl Scenario {
     /// Returns the scenario that the bytes stand for.
     pub(super) fn decode(bytes: &mut Bytes<'_>) -> Self {
-        let filters = bytes.pick(&FilterSpec::ALL);
+        let setup = Setup {
+            policy: bytes.pick(&PolicyName::all().collect::<Vec<_>>()),
+            traverser: bytes.pick(&[Traverser::Simple, Traverser::Simple, Traverser::Flexible]),
+            filters: bytes.pick(&FilterSpec::all().collect::<Vec<_>>()),
+        };
         let graph = GraphRecipe::decode(bytes);
         let mut operations: Vec<Operation> = Vec::new();
         while operations.len() < OPERATIONS_MAX && bytes.0.len() > 0 {
             let operation = Operation::decode(bytes, &operations);
             operations.push(operation);
         }
-        Self { graph, filters, history: History(operations) }
+        Self { graph, setup, history: History(operations) }
     }
 }
 
@@ -135,6 +139,11 @@ impl VertexRecipe {
 impl Operation {
     fn decode(bytes: &mut Bytes<'_>, before: &[Self]) -> Self {
         match bytes.below(8) {
+            0 if bytes.one_in(4) => {
+                let job = bytes.byte();
+                let part = bytes.pick(&[Part::Rank, Part::Vertex])(bytes.byte());
+                Self::Release(job, part)
+            }
             0 => Self::Cancel(bytes.byte()),
             1 => {
                 let status = bytes.pick(&[Status::Up, Status::Down]);

@@ -10,7 +10,7 @@ mod snapshot;
 mod texts;
 
 use bytes::Bytes;
-use engine::{Options, Shortcuts, Traverser};
+use engine::{Options, Shortcuts};
 
 use crate::Scenario;
 
@@ -39,20 +39,16 @@ pub const TARGETS: [(&str, Target); 9] = [
 ///
 /// Panics where the answers differ.
 pub fn history(data: &[u8]) {
-    let mut bytes = Bytes::new(data);
-    let policies: Vec<&str> = policies::names().collect();
-    let policy = bytes.pick(&policies);
-    let traverser = bytes.pick(&[Traverser::Simple, Traverser::Simple, Traverser::Flexible]);
-    let scenario = Scenario::decode(&mut bytes);
+    let scenario = Scenario::decode(&mut Bytes::new(data));
     let answers = |shortcuts| {
-        let options = Options { traverser, shortcuts, ..Options::default() };
-        scenario.history.run(&mut scenario.engine(policy, options))
+        let options = Options { shortcuts, ..scenario.options() };
+        scenario.history.run(&mut scenario.engine(scenario.setup.policy.as_str(), options))
     };
     let (given, expected) = (answers(Shortcuts::ALL), answers(Shortcuts::NONE));
     for (at, (given, expected)) in given.iter().zip(&expected).enumerate() {
         assert!(
             given == expected,
-            "{policy}, {traverser:?}: the answer to operation {at} is\n{given:?}\n\
+            "the answer to operation {at} is\n{given:?}\n\
              and without shortcuts\n{expected:?}\n{scenario:#?}"
         );
     }
