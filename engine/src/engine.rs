@@ -1,5 +1,6 @@
 //! The engine: a graph, what is planned on it, and the operations on both.
 
+mod attempt;
 mod find;
 mod jobs;
 mod matching;
@@ -9,14 +10,14 @@ mod topology;
 use std::collections::BTreeMap;
 
 use roaring::RoaringBitmap;
-use rustc_hash::FxHashMap;
 
 use crate::filter::{Aggregates, Filters};
 use crate::graph::Tree;
 use crate::planner::{ChildOrder, Interval, Plan, Plans};
-use crate::traverser::{Failure, Frontiers, Parts, Reaches, Shortcuts, Slots, scores_all};
+use crate::traverser::{Parts, Reaches, Shortcuts, Slots, scores_all};
 use crate::{Error, Graph, JobId, LimitKind, Limits, MatchPolicy, Status, TypeId, VertexId};
 
+use attempt::Memory;
 pub use find::{Found, SearchOptions};
 pub use matching::{MatchOp, Outcome};
 
@@ -112,24 +113,13 @@ pub struct Engine {
     pub(crate) reaches: Option<Reaches>,
     /// Whether every vertex can be scored.
     pub(crate) scores_all: bool,
-    /// Where searches ended, which the next ones for the same go on from.
-    pub(crate) frontiers: Frontiers,
     pub(crate) exclusive: Vec<TypeId>,
     /// Nodes that are up, as Fluxion counts them: see [`Self::set_status`].
     pub(crate) nodes_up: i64,
-    pub(crate) stats: Stats,
-    /// How many steps the searches of this operation took: see [`Limits::search_steps`].
-    pub(crate) steps: usize,
-    /// Why the last thing that failed in this operation did.
-    pub(crate) failure: Failure,
+    /// What matches remember of those before.
+    pub(crate) memory: Memory,
     /// How many ids of nobody are used up.
     pub(crate) n_disowned: u64,
-    /// Labels of requests that vertices matched. As in Fluxion, a label stays with its vertex until
-    /// the vertex matches another one or is found in a search.
-    pub(crate) labels: FxHashMap<VertexId, Box<str>>,
-    /// How much deeper than it is a vertex is told to be, as Fluxion does after each vertex that it
-    /// walks but cannot book.
-    pub(crate) drift: u32,
 }
 
 impl Engine {
@@ -196,15 +186,10 @@ impl Engine {
             contributing,
             scores_all,
             reaches,
-            frontiers: Frontiers::default(),
             exclusive,
             nodes_up: 0,
-            stats: Stats::default(),
-            steps: 0,
-            failure: Failure::Nothing,
+            memory: Memory::default(),
             n_disowned: 0,
-            labels: FxHashMap::default(),
-            drift: 0,
         })
     }
 
@@ -220,7 +205,7 @@ impl Engine {
 
     /// Returns how much the last operation visited.
     pub fn stats(&self) -> Stats {
-        self.stats
+        self.memory.stats
     }
 
     /// Returns the span of a job that holds something.
@@ -239,7 +224,7 @@ impl Engine {
     ///
     /// [`Error::UnknownVertex`].
     pub fn set_property(&mut self, vertex: VertexId, key: &str, value: &str) -> Result<(), Error> {
-        self.frontiers.forget();
+        self.memory.frontiers.forget();
         self.graph.set_property(vertex, key, value)
     }
 
@@ -249,7 +234,7 @@ impl Engine {
             + self.tree.memory_usage()
             + self.plans.memory_usage()
             + self.reaches.as_ref().map_or(0, Reaches::memory_usage)
-            + self.frontiers.memory_usage()
+            + self.memory.frontiers.memory_usage()
             + self.touched.serialized_size()
             + self
                 .jobs

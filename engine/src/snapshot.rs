@@ -178,7 +178,7 @@ impl Engine {
             reserved: known.span.reserved,
             over: known.over,
         });
-        let labels = self.labels.iter();
+        let labels = self.memory.labels.iter();
         let mut labels: Vec<(u32, &str)> =
             labels.map(|(vertex, label)| (vertex.0, &**label)).collect();
         labels.sort_unstable();
@@ -191,7 +191,7 @@ impl Engine {
             nodes_up: self.nodes_up,
             n_disowned: self.n_disowned,
             labels,
-            drift: self.drift,
+            drift: self.memory.drift,
         }
     }
 
@@ -225,12 +225,12 @@ impl Engine {
             return Err(fault("counters", "one of them is out of range"));
         }
         (engine.nodes_up, engine.n_disowned) = (image.nodes_up, image.n_disowned);
-        engine.drift = image.drift;
+        engine.memory.drift = image.drift;
         for &(vertex, label) in &image.labels {
             if vertex as usize >= engine.graph.n_vertices() {
                 return Err(fault("labels", format_args!("no vertex {vertex}")));
             }
-            engine.labels.insert(VertexId(vertex), label.into());
+            engine.memory.labels.insert(VertexId(vertex), label.into());
         }
         for plan in &image.plans {
             engine.restore_plan(plan)?;

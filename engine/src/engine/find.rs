@@ -107,12 +107,12 @@ impl Engine {
             seen,
             told: Vec::new(),
         };
-        search.vertex(0, self.drift, State::default())?;
+        search.vertex(0, self.memory.drift, State::default())?;
         search.visitor.times(0, 0);
         let told = search.told;
-        if !self.labels.is_empty() {
+        if !self.memory.labels.is_empty() {
             for vertex in told {
-                self.labels.remove(&vertex);
+                self.memory.labels.remove(&vertex);
             }
         }
         Ok(())
@@ -180,7 +180,7 @@ impl Search<'_, '_> {
                 None => return Ok(false),
             }
         }
-        if engine.labels.contains_key(&slot.vertex) {
+        if engine.memory.labels.contains_key(&slot.vertex) {
             self.told.push(slot.vertex);
         }
         self.visitor.vertex(

@@ -71,7 +71,7 @@ impl Engine {
                 return Err(Error::Request(format!("nothing in the R is for job {job}")));
             }
             visitor.times(interval.start, interval.end);
-            self.drift = drift;
+            self.memory.drift = drift;
             holds = walked;
         }
         for hold in &mut holds {
@@ -126,7 +126,7 @@ impl Engine {
         positions.sort_unstable();
         let from_root = self.held(0, job).is_some_and(|held| held.tagged);
         if !from_root {
-            self.frontiers.forget();
+            self.memory.frontiers.forget();
         }
         let mut left = Vec::new();
         // Where the job is known from the root on. Parents come before children.
@@ -144,7 +144,7 @@ impl Engine {
                 let end = if held.subtree { self.tree.slots[pos as usize].end } else { pos + 1 };
                 self.plan_mut(pos).remove(job);
                 self.sweep(pos);
-                self.frontiers.give_back(pos, pos + 1..end);
+                self.memory.frontiers.give_back(pos, pos + 1..end);
             }
             if self.held(pos, job).is_some() {
                 left.push(self.tree.slots[pos as usize].vertex);
@@ -219,7 +219,7 @@ impl Engine {
         release: &Release,
         on_fault: OnFault,
     ) -> Result<bool, Error> {
-        self.frontiers.forget();
+        self.memory.frontiers.forget();
         self.jobs.get(&job).filter(|job| !job.over).ok_or(Error::UnknownJob(job))?;
         // Work on what the job holds and put it back if something is wrong.
         let before = (on_fault == OnFault::Restore).then(|| self.save(job));

@@ -1,16 +1,14 @@
 //! Finding resources for a jobspec, now or at the earliest time.
 
-use jobspec::{Constraint, Jobspec};
-use smallvec::SmallVec;
+use jobspec::Jobspec;
+use rayon::prelude::*;
 
-use super::{Engine, Job, JobSpan, Stats, Traverser};
+use super::attempt::{Answer, Attempt};
+use super::{Engine, Job, JobSpan};
 use crate::planner::{Held, Interval, Plan};
-use crate::traverser::{
-    Aim, Demand, Failure, Hold, Mark, Search, Selection, Shortcuts, Taking, Visits, Walk, need,
-    satisfies,
-};
+use crate::traverser::{Hold, Mark, Taking, Walk};
 use crate::visit::MatchVisitor;
-use crate::{Error, Graph, JobId, LimitKind, TypeId};
+use crate::{Error, JobId, LimitKind, TypeId};
 
 /// What is wanted of a match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -50,7 +48,7 @@ impl MatchOp {
         )
     }
 
-    fn asks_for_satisfiability(self) -> bool {
+    pub(super) fn asks_for_satisfiability(self) -> bool {
         matches!(self, Self::Satisfiability | Self::AllocateWithSatisfiability)
     }
 }
@@ -79,15 +77,6 @@ pub enum Outcome {
     Unsatisfiable,
 }
 
-/// A compiled jobspec with what else decides its match.
-struct Plea<'a> {
-    demand: Demand,
-    duration: i64,
-    constraint: Option<&'a Constraint>,
-    constraint_size: usize,
-    now: i64,
-}
-
 impl Engine {
     /// Looks for resources for `jobspec` at second `now` or, where `op` says so, later, tells
     /// `visitor` what it found, and holds it for `job` where `op` says so.
@@ -105,126 +94,53 @@ impl Engine {
         now: i64,
         visitor: &mut dyn MatchVisitor,
     ) -> Result<Outcome, Error> {
-        self.stats = Stats::default();
-        self.steps = 0;
-        self.failure = Failure::Nothing;
-        if jobspec.resources.is_empty() {
-            return Err(Error::Request("the jobspec asks for no resources".to_owned()));
-        }
         if op.allocates() && (self.job(job).is_some() || self.is_nobody(job)) {
             return Err(Error::JobExists(job));
         }
-        let system = &jobspec.attributes.system;
-        let demand = Demand::compile(jobspec, &self.graph, &self.filters[0], self.slots())?;
-        let duration = self.duration(system.duration)?;
-        let constraint = system.constraints.as_ref();
-        let constraint_size = constraint.map_or(0, Constraint::size);
-        let plea = Plea { demand, duration, constraint, constraint_size, now };
-        if op == MatchOp::Satisfiability {
-            return match self.search_ever(&plea) {
-                Ok(_) => Ok(Outcome::Satisfiable),
-                Err(failure) => self.outcome_of(failure),
-            };
-        }
-        match self.schedule(op, &plea) {
-            Err(failure) => self.outcome_of(failure),
-            Ok((at, selection)) => {
-                self.settle(op, &plea, job, at, &selection, system.queue.as_deref(), visitor)
-            }
-        }
-    }
-
-    fn duration(&self, seconds: f64) -> Result<i64, Error> {
-        let fault = || Error::OutOfRange {
-            what: "duration",
-            given: seconds.to_string(),
-            expected: "seconds up to the end of the resources, 0 for as long as they last",
-        };
-        let most = self.options.horizon;
-        if seconds.is_nan() || seconds < 0.0 || seconds > most as f64 {
-            return Err(fault());
-        }
-        if seconds == 0.0 {
-            return Ok(most);
-        }
-        #[allow(clippy::cast_possible_truncation, reason = "checked against the horizon")]
-        Ok(seconds.ceil() as i64)
-    }
-
-    /// Finds a time and what to take then.
-    fn schedule(&mut self, op: MatchOp, plea: &Plea<'_>) -> Result<(i64, Selection), Failure> {
-        self.precheck(op, plea)?;
-        match self.search_at(plea, plea.now) {
-            Ok(selection) => return Ok((plea.now, selection)),
-            Err(failure @ Failure::Limit(_)) => return Err(failure),
-            Err(_) => {}
-        }
-        match op {
-            MatchOp::AllocateWithSatisfiability => {
-                // What is satisfiable is only busy now, unless the last thing that failed on the
-                // way says otherwise.
-                self.failure = Failure::Busy;
-                self.search_ever(plea)?;
-                Err(self.failure)
-            }
-            MatchOp::AllocateOrelseReserve | MatchOp::WithoutAllocatingFuture => {
-                let after = |at: i64| at.checked_add(1);
-                let mut next = after(plea.now).and_then(|from| self.next_chance(plea, from));
-                while let Some(at) = next {
-                    let found = self.search_at(plea, at);
-                    next = after(at).and_then(|from| self.next_chance(plea, from));
-                    if next.is_none() {
-                        self.failure = Failure::NoTime;
-                    }
-                    match found {
-                        Ok(selection) => return Ok((at, selection)),
-                        Err(failure @ Failure::Limit(_)) => return Err(failure),
-                        Err(_) => {}
-                    }
+        let mut memory = std::mem::take(&mut self.memory);
+        let answer = Attempt::new(self, &mut memory, op, now).run(jobspec, visitor);
+        self.memory = memory;
+        match answer? {
+            Answer::Nothing(outcome) => Ok(outcome),
+            Answer::Taken(taken) => {
+                if op.allocates() {
+                    self.apply(job, taken.span, &taken.holds, &taken.kinds);
                 }
-                self.failure = Failure::Busy;
-                self.search_ever(plea)?;
-                Err(self.failure)
+                self.weigh(&taken.holds, Some(now));
+                Ok(taken.outcome(op))
             }
-            _ => Err(Failure::Busy),
         }
     }
 
-    /// Refuses at a glance what there are not enough nodes for.
-    fn precheck(&mut self, op: MatchOp, plea: &Plea<'_>) -> Result<(), Failure> {
-        let wanted = need(&plea.demand.needs, Graph::NODE);
-        let refusal =
-            if op.asks_for_satisfiability() { Failure::Unsatisfiable } else { Failure::Busy };
-        if wanted > self.nodes_up {
-            return Err(refusal);
+    /// Answers as [`Self::match_jobspec`] would for a new job, and changes nothing.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::match_jobspec`].
+    pub fn what_if(
+        &self,
+        op: MatchOp,
+        jobspec: &Jobspec,
+        now: i64,
+        visitor: &mut dyn MatchVisitor,
+    ) -> Result<Outcome, Error> {
+        let mut memory = self.memory.without_frontiers();
+        match Attempt::new(self, &mut memory, op, now).run(jobspec, visitor)? {
+            Answer::Nothing(outcome) => Ok(outcome),
+            Answer::Taken(taken) => Ok(taken.outcome(op)),
         }
-        let Some(constraint) = plea.constraint else {
-            return Ok(());
-        };
-        // Only the present counts where nothing later is of use.
-        let at = match op {
-            MatchOp::Allocate | MatchOp::WithoutAllocating => plea.now,
-            _ => self.options.horizon - 1,
-        };
-        let window = Interval { start: at, end: at.saturating_add(plea.duration) };
-        let mut left = wanted;
-        for (slot, pos) in self.tree.slots.iter().zip(0..) {
-            if left <= 0 {
-                break;
-            }
-            if slot.kind != Graph::NODE || slot.down && !op.asks_for_satisfiability() {
-                continue;
-            }
-            self.steps = self.steps.saturating_add(plea.constraint_size);
-            if self.steps > self.options.limits.search_steps {
-                return Err(Failure::Limit(LimitKind::SearchSteps));
-            }
-            if satisfies(&self.graph, slot.vertex, constraint) && self.free_during(pos, window) == 1
-            {
-                left -= 1;
-            }
-        }
-        if left > 0 { Err(refusal) } else { Ok(()) }
+    }
+
+    /// Answers [`Self::what_if`] for many jobspecs, each as if it were the only one, by as many
+    /// threads as rayon has. Each comes with its visitor; the answers are in the order given.
+    pub fn what_if_each<V: MatchVisitor + Send>(
+        &self,
+        op: MatchOp,
+        now: i64,
+        asked: &mut [(&Jobspec, V)],
+    ) -> Vec<Result<Outcome, Error>> {
+        let answers = asked.par_iter_mut();
+        answers.map(|(jobspec, visitor)| self.what_if(op, jobspec, now, visitor)).collect()
     }
 
     /// Returns how much of a vertex is free in `window`.
@@ -236,154 +152,6 @@ impl Engine {
         let planned =
             self.plan(pos).map_or(0, |plan| plan.planned_during(window.start, window.end));
         self.tree.sizes[pos as usize] - planned
-    }
-
-    /// Returns the first time at or after `from` at which what the root has in aggregate suffices.
-    fn next_chance(&self, plea: &Plea<'_>, from: i64) -> Option<i64> {
-        let root = self.tree.slots[0];
-        let totals = self.aggregates.totals(root.totals)?;
-        let lanes = self.aggregates.lanes(root.kind);
-        let mut most: SmallVec<[i64; 4]> = SmallVec::new();
-        for (&kind, total) in lanes.iter().zip(totals) {
-            let left = total - need(&plea.demand.needs, kind);
-            if left < 0 {
-                return None;
-            }
-            most.push(left);
-        }
-        let at = self.plan(0)?.first_fit(from, plea.duration, &most)?;
-        at.checked_add(plea.duration).map(|_| at)
-    }
-
-    fn search_at(&mut self, plea: &Plea<'_>, at: i64) -> Result<Selection, Failure> {
-        let window = Interval { start: at, end: at.saturating_add(plea.duration) };
-        let aim = Aim {
-            respect_status: true,
-            respect_overruns: at == plea.now,
-            ..self.aim(plea, window)
-        };
-        self.search(plea, aim)
-    }
-
-    /// Searches at a time when nothing is held any more, among all that could be up.
-    fn search_ever(&mut self, plea: &Plea<'_>) -> Result<Selection, Failure> {
-        let end = i64::MAX - 1;
-        let aim = self.aim(plea, Interval { start: end - plea.duration, end });
-        self.search(plea, aim).map_err(|failure| match failure {
-            Failure::Busy | Failure::Nothing => Failure::Unsatisfiable,
-            other => other,
-        })
-    }
-
-    fn aim<'p>(&self, plea: &Plea<'p>, window: Interval) -> Aim<'p> {
-        Aim {
-            window,
-            respect_status: false,
-            respect_overruns: false,
-            constraint: plea.constraint,
-            constraint_size: plea.constraint_size,
-            flexible: self.options.traverser == Traverser::Flexible,
-            shortcuts: self.options.shortcuts,
-        }
-    }
-
-    fn search(&mut self, plea: &Plea<'_>, aim: Aim<'_>) -> Result<Selection, Failure> {
-        let mut frontiers = std::mem::take(&mut self.frontiers);
-        let parts = self.parts(&self.exclusive);
-        let steps = self.steps.saturating_add(1);
-        let mut search = Search::new(parts, aim, &self.options.limits, self.failure, steps);
-        let found = search.run(&plea.demand, &mut frontiers);
-        let Visits { preorder, postorder } = search.visits;
-        let exhausted = search.is_exhausted();
-        let (failure, steps) = (search.failure(), search.steps);
-        let labels = std::mem::take(&mut search.labels);
-        self.frontiers = frontiers;
-        self.stats.preorder += preorder;
-        self.stats.postorder += postorder;
-        self.failure = failure;
-        self.steps = steps;
-        if exhausted {
-            self.frontiers.forget();
-            self.failure = Failure::Limit(LimitKind::SearchSteps);
-            return Err(self.failure);
-        }
-        let vertex = |pos: u32| self.tree.slots[pos as usize].vertex;
-        self.labels.extend(labels.into_iter().map(|(pos, label)| (vertex(pos), label)));
-        found
-    }
-
-    /// Tells what was selected and holds it.
-    #[allow(clippy::too_many_arguments, reason = "the last step of one operation")]
-    fn settle(
-        &mut self,
-        op: MatchOp,
-        plea: &Plea<'_>,
-        job: JobId,
-        at: i64,
-        selection: &Selection,
-        queue: Option<&str>,
-        visitor: &mut dyn MatchVisitor,
-    ) -> Result<Outcome, Error> {
-        let horizon = self.options.horizon;
-        if at == horizon {
-            return Ok(Outcome::Busy);
-        }
-        if at < 0 || at > horizon {
-            return Err(Error::OutOfRange {
-                what: "time",
-                given: at.to_string(),
-                expected: "seconds before the end of the resources",
-            });
-        }
-        let interval = Interval { start: at, end: at.saturating_add(plea.duration).min(horizon) };
-        if op.allocates() {
-            self.check_points(selection.marks.iter().map(|mark| mark.pos).chain([0]))?;
-        }
-        let taking = if op.allocates() { Taking::Plan } else { Taking::Nothing };
-        let mut exclusive = self.exclusive.clone();
-        exclusive.extend_from_slice(&plea.demand.exclusive_types);
-        let kinds = self.filters[0].kinds();
-        let parts = self.parts(&exclusive);
-        let Selection { marks, root } = selection;
-        let (touched, drift, labels) = (&self.touched, self.drift, &self.labels);
-        let mut walk =
-            Walk::new(parts, &kinds, marks, labels, taking, interval, touched, drift, visitor);
-        let held = walk.run(*root)?;
-        let holds = std::mem::take(&mut walk.holds);
-        self.drift = walk.drift;
-        if !held {
-            if self.failure != Failure::NoTime {
-                // Only a search without shortcuts comes across everything that fails on its way.
-                let before = std::mem::replace(&mut self.failure, Failure::Nothing);
-                let shortcuts = std::mem::replace(&mut self.options.shortcuts, Shortcuts::NONE);
-                let again = self.search_at(plea, at);
-                self.options.shortcuts = shortcuts;
-                if self.failure == Failure::Nothing {
-                    self.failure = before;
-                }
-                debug_assert!(
-                    matches!(again, Ok(_) | Err(Failure::Limit(_))),
-                    "shortcuts found what is not there"
-                );
-            }
-            return match self.failure {
-                Failure::NoTime => Err(Error::Unreachable { last: true }),
-                Failure::Nothing => Err(Error::Unreachable { last: false }),
-                failure => self.outcome_of(failure),
-            };
-        }
-        visitor.times(interval.start, interval.end);
-        if let Some(queue) = queue {
-            visitor.attribute("queue", queue);
-        }
-        if !op.allocates() {
-            self.weigh(&holds, Some(plea.now));
-            return Ok(Outcome::Matched { at });
-        }
-        let span = JobSpan { interval, reserved: at != plea.now };
-        self.apply(job, span, &holds, &kinds);
-        self.weigh(&holds, Some(plea.now));
-        Ok(if span.reserved { Outcome::Reserved { at } } else { Outcome::Allocated })
     }
 
     /// Refuses one more hold of vertices that have no points in time left for it.
@@ -506,17 +274,6 @@ impl Engine {
         }
     }
 
-    fn outcome_of(&self, failure: Failure) -> Result<Outcome, Error> {
-        match failure {
-            Failure::Busy | Failure::NoTime | Failure::Nothing => Ok(Outcome::Busy),
-            Failure::Unsatisfiable => Ok(Outcome::Unsatisfiable),
-            Failure::Invalid => {
-                Err(Error::Request("a resource below a slot cannot be shared".to_owned()))
-            }
-            Failure::Limit(limit) => Err(self.options.limits.passed(limit)),
-        }
-    }
-
     /// Follows marks that somebody else made. Returns what they hold, whether that is anything, and
     /// how much deeper than they are vertices are told to be from now on.
     pub(super) fn follow(
@@ -532,11 +289,11 @@ impl Engine {
             parts,
             kinds,
             marks,
-            &self.labels,
+            &self.memory.labels,
             Taking::Planned,
             interval,
             &self.touched,
-            self.drift,
+            self.memory.drift,
             visitor,
         );
         let held = walk.run(root)?;

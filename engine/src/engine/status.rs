@@ -61,7 +61,7 @@ impl Engine {
     }
 
     fn write_status(&mut self, vertex: VertexId, status: Status) {
-        self.frontiers.forget();
+        self.memory.frontiers.forget();
         self.graph.set_status(vertex, status);
         if let Some(pos) = self.tree.position(vertex) {
             self.tree.slots[pos as usize].down = status == Status::Down;

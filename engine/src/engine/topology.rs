@@ -61,7 +61,7 @@ impl Engine {
         let before = (on_fault == OnFault::Restore).then(|| {
             (self.tree.clone(), self.plans.clone(), self.touched.clone(), self.jobs.clone())
         });
-        self.frontiers.forget();
+        self.memory.frontiers.forget();
         let result = self.try_remove_ranks(ranks);
         if let (Err(_), Some(before)) = (&result, before) {
             (self.tree, self.plans, self.touched, self.jobs) = before;
@@ -132,7 +132,7 @@ impl Engine {
 
     /// Compiles another graph and carries over what is planned, by vertex.
     fn replace_graph(&mut self, graph: Graph) -> Result<(), Error> {
-        self.frontiers.forget();
+        self.memory.frontiers.forget();
         let filters_before = self.filters.clone();
         let mut filters: Vec<Filters> = filters_before.clone();
         let mut trees =

@@ -21,7 +21,7 @@ use crate::planner::Plans;
 use crate::{Candidate, Graph, LimitKind, MatchPolicy, TypeId};
 
 /// Why a search fails.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Failure {
     /// Something is taken, down or ruled out by the constraint.
     Busy,
@@ -32,6 +32,7 @@ pub(crate) enum Failure {
     /// There is no later time to try.
     NoTime,
     /// Nothing failed yet.
+    #[default]
     Nothing,
     /// A limit of the search was passed.
     Limit(LimitKind),
