@@ -55,6 +55,12 @@ impl VertexRecipe {
         1 + self.below.iter().map(Self::n_vertices).sum::<usize>()
     }
 
+    /// Tells all types of vertices, and whether those are leaves.
+    fn tell_kinds(&self, told: &mut impl FnMut(&'static str, bool)) {
+        told(self.kind, self.below.is_empty());
+        self.below.iter().for_each(|child| child.tell_kinds(told));
+    }
+
     fn is_uniform(&self) -> bool {
         self.size == 1 && self.below.iter().all(Self::is_uniform)
     }
@@ -192,6 +198,18 @@ impl GraphRecipe {
     /// Returns whether there is a vertex of type `kind`.
     pub fn has(&self, kind: &str) -> bool {
         self.root.has(kind)
+    }
+
+    /// Returns the types of vertices, each with whether some of it are leaves and others are not.
+    pub fn kinds(&self) -> Vec<(&'static str, bool)> {
+        let mut seen = [(false, false); KINDS.len()];
+        self.root.tell_kinds(&mut |kind, leaf| {
+            if let Some(at) = KINDS.iter().position(|known| *known == kind) {
+                seen[at] = (seen[at].0 | leaf, seen[at].1 | !leaf);
+            }
+        });
+        let seen = KINDS.into_iter().zip(seen).filter(|(_, (leaf, inner))| leaf | inner);
+        seen.map(|(kind, (leaf, inner))| (kind, leaf && inner)).collect()
     }
 
     /// Returns whether all vertices have size 1.

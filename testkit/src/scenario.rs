@@ -30,6 +30,13 @@ impl Scenario {
         }
     }
 
+    /// Returns whether some type is counted too low at the root: types of leaves that no filter names
+    /// are counted there, from the first leaf on, though not all of the type are leaves.
+    pub fn miscounts(&self) -> bool {
+        let kinds = self.graph.kinds();
+        kinds.into_iter().any(|(kind, both)| both && !self.setup.filters.tracks(kind))
+    }
+
     /// Returns an engine as the scenario has it, to which nothing happened.
     pub fn fresh(&self) -> Engine {
         self.engine(self.setup.policy.as_str(), self.options())
