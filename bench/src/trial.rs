@@ -36,6 +36,11 @@ impl Trial {
         Self { session, text: String::new() }
     }
 
+    /// Returns the engine.
+    pub fn engine(&self) -> &engine::Engine {
+        self.session.engine()
+    }
+
     /// Returns the bytes that the engine holds.
     pub fn memory_usage(&self) -> usize {
         self.session.engine().memory_usage()

@@ -191,11 +191,17 @@ pub(crate) struct ConvertArgs {
     after_help = examples!(
         "fluxion shell --graph cluster.json",
         "echo 'match allocate job.yaml' | fluxion shell --graph cluster.json",
+        "fluxion shell --graph cluster.json --state cluster.state",
+        "fluxion shell --state cluster.state",
     )
 )]
 pub(crate) struct ShellArgs {
-    #[command(flatten)]
-    pub(crate) graph: GraphOption,
+    /// File with the resource graph; not read where there is a state already
+    #[arg(short, long, value_name = "FILE", required_unless_present = "state")]
+    pub(crate) graph: Option<String>,
+    /// Directory that keeps the state: what is in it is restored, and what is done is kept there
+    #[arg(long, value_name = "DIR")]
+    pub(crate) state: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) load: LoadArgs,
     #[command(flatten)]

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use annotate_snippets::{AnnotationKind, Level, Origin, Renderer, Snippet};
+use fluxion::StateError;
 use serde::Serialize;
 
 /// How a run ended, as its exit status tells.
@@ -238,6 +239,17 @@ impl Report {
             _ => Exit::BadData,
         };
         Self::of_file(exit, file, error.to_string())
+    }
+
+    /// Makes a report of what is wrong with a state directory.
+    pub(crate) fn of_state(error: &fluxion::Error) -> Box<Self> {
+        let exit = match error {
+            fluxion::Error::State(StateError::System { .. } | StateError::InUse { .. }) => {
+                Exit::CannotCreate
+            }
+            _ => Exit::BadData,
+        };
+        Self::new(exit, error.to_string())
     }
 
     /// Adds what to do about it.

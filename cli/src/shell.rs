@@ -62,6 +62,15 @@ impl Shell {
         &self.session
     }
 
+    /// Puts a state that is kept into a snapshot, so that the next start is short.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be written.
+    pub fn checkpoint(&mut self) -> Result<(), fluxion::Error> {
+        self.session.checkpoint()
+    }
+
     /// Runs one line. Blank lines and unknown commands are passed over.
     ///
     /// # Errors

@@ -28,10 +28,11 @@ const ABOVE: &[&str] = &["engine", "fluxion", "jgf", "jobspec", "policies", "que
 const FOR_TESTS: &[&str] = &["testkit"];
 
 /// Packages from elsewhere that only some may use, so that what they bring stays in one place.
-const CONFINED: [(&str, &[&str]); 8] = [
+const CONFINED: [(&str, &[&str]); 9] = [
     ("petgraph", &["engine"]),
     ("roaring", &["engine"]),
     ("bincode", &["engine"]),
+    ("postcard", &["fluxion"]),
     ("roxmltree", &["jgf"]),
     ("serde-saphyr", &["jobspec", "k8s"]),
     ("clap", &["bench", "cli", "k8s", "testkit"]),

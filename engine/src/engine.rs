@@ -172,11 +172,8 @@ impl Engine {
         }
         let (tree, aggregates) = trees.remove(0);
         let down = down_positions(&tree);
-        let types = |names: &[String]| -> Vec<TypeId> {
-            names.iter().filter_map(|name| graph.type_id(name)).collect()
-        };
-        let contributing = types(policy.contributing_types());
-        let exclusive = types(policy.exclusive_types());
+        let contributing = types_named(&graph, policy.contributing_types());
+        let exclusive = types_named(&graph, policy.exclusive_types());
         let reaches = Reaches::measure(&graph, &tree, &*policy, &contributing);
         Ok(Self {
             graph,
@@ -316,6 +313,11 @@ impl Engine {
 pub(crate) fn down_positions(tree: &Tree) -> RoaringBitmap {
     let down = tree.slots.iter().zip(0..).filter(|(slot, _)| slot.down);
     down.map(|(_, pos)| pos).collect()
+}
+
+/// Returns those of the named types that the graph knows.
+fn types_named(graph: &Graph, names: &[String]) -> Vec<TypeId> {
+    names.iter().filter_map(|name| graph.type_id(name)).collect()
 }
 
 /// Compiles the named subsystems.

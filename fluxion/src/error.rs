@@ -36,4 +36,7 @@ pub enum Error {
     /// The operation is for allocations, not for reservations.
     #[error("job {0} is reserved: only allocations can be released in part")]
     Reserved(JobId),
+    /// The state directory is not what it should be.
+    #[error("{0}")]
+    State(#[from] crate::StateError),
 }

@@ -13,9 +13,10 @@ mod error;
 mod job_id;
 mod matcher;
 mod session;
+mod state;
 
 pub use criteria::{Criteria, CriteriaError};
-pub use engine::{JobId, MatchOp, OnFault, Outcome, Status, Traverser};
+pub use engine::{Digest, JobId, MatchOp, OnFault, Outcome, Status, Traverser};
 pub use error::Error;
 pub use jgf::{LoadFormat, MatchFormat};
 pub use job_id::{JobIdForm, encode_job_id, parse_job_id};
@@ -24,3 +25,4 @@ pub use policies::{Error as PolicyError, names as policy_names, policy};
 pub use session::{
     JobInfo, JobState, MatchReport, Session, SessionOptions, match_op, match_op_name,
 };
+pub use state::{Dropped, Fsync, Recovery, StateDir, StateError, StateOptions};

@@ -8,6 +8,7 @@ use engine::{
 use jgf::{LoadFormat, LoadOptions, MatchFormat, Writer};
 use jobspec::{Dialect, Jobspec};
 
+use crate::state::{JobImage, Keeper, Operation, OptionsImage, Table};
 use crate::{Criteria, Error, matcher_subsystems};
 
 /// What a session is opened with.
@@ -95,10 +96,11 @@ pub struct MatchReport {
 pub struct Session {
     engine: Engine,
     writer: Writer,
-    load: LoadOptions,
-    on_fault: OnFault,
+    options: SessionOptions,
     next_job: u64,
     jobs: BTreeMap<JobId, JobInfo>,
+    /// What writes down all that is done, if the session is kept.
+    keeper: Option<Box<Keeper>>,
 }
 
 /// Returns the operation called `name`.
@@ -129,14 +131,62 @@ impl Session {
             traverser: options.traverser,
             ..engine::Options::default()
         };
-        Ok(Self {
-            engine: Engine::new(graph, policy, engine_options)?,
-            writer: Writer::new(options.match_format),
-            load: options.load.clone(),
-            on_fault: options.on_fault,
-            next_job: 1,
-            jobs: BTreeMap::new(),
-        })
+        let engine = Engine::new(graph, policy, engine_options)?;
+        Ok(Self::from_parts(engine, options, 1, BTreeMap::new()))
+    }
+
+    pub(crate) fn from_parts(
+        engine: Engine,
+        options: &SessionOptions,
+        next_job: u64,
+        jobs: BTreeMap<JobId, JobInfo>,
+    ) -> Self {
+        let (writer, options) = (Writer::new(options.match_format), options.clone());
+        Self { engine, writer, options, next_job, jobs, keeper: None }
+    }
+
+    /// Lets `keeper` write down what is done from now on.
+    pub(crate) fn keep(&mut self, keeper: Keeper) {
+        self.keeper = Some(Box::new(keeper));
+    }
+
+    /// Returns all of the session but its engine, for a snapshot.
+    pub(crate) fn table(&self) -> Table<'_> {
+        Table {
+            options: OptionsImage::new(&self.options),
+            next_job: self.next_job,
+            jobs: self.jobs.iter().map(|(job, info)| JobImage::new(job.0, info)).collect(),
+        }
+    }
+
+    /// Puts the state into a snapshot, so that the journal is empty. Nothing happens in a session that
+    /// is not kept. What waits in the writer for a later answer is dropped, as it is in a session that
+    /// is restored.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::State`] when it cannot be written.
+    pub fn checkpoint(&mut self) -> Result<(), Error> {
+        let Some(mut keeper) = self.keeper.take() else {
+            return Ok(());
+        };
+        let result = keeper.checkpoint(self);
+        self.keeper = Some(keeper);
+        if result.is_ok() {
+            self.writer = Writer::new(self.options.match_format);
+        }
+        result
+    }
+
+    /// Writes down what is about to be done, if the session is kept.
+    fn note(&mut self, operation: &Operation<'_>) -> Result<(), Error> {
+        if self.keeper.as_ref().is_some_and(|keeper| keeper.is_due()) {
+            self.checkpoint()?;
+        }
+        match &mut self.keeper {
+            Some(keeper) => Ok(keeper.write(operation)?),
+            None => Ok(()),
+        }
     }
 
     /// Returns the engine.
@@ -164,11 +214,17 @@ impl Session {
     }
 
     /// Says where a job came from and how long its match took.
-    pub fn annotate(&mut self, job: JobId, source: &str, overhead: f64) {
+    ///
+    /// # Errors
+    ///
+    /// [`Error::State`].
+    pub fn annotate(&mut self, job: JobId, source: &str, overhead: f64) -> Result<(), Error> {
+        self.note(&Operation::Annotate { job: job.0, source, overhead })?;
         if let Some(info) = self.jobs.get_mut(&job) {
             source.clone_into(&mut info.source);
             info.overhead = overhead;
         }
+        Ok(())
     }
 
     /// Matches a jobspec at second `now` and appends what was found to `out`.
@@ -183,7 +239,8 @@ impl Session {
         out: &mut String,
     ) -> MatchReport {
         let job = self.next_job();
-        let outcome = self.try_match(op, jobspec, job, now, out);
+        let noted = self.note(&Operation::Match { op: match_op_name(op), jobspec, now });
+        let outcome = noted.and_then(|()| self.try_match(op, jobspec, job, now, out));
         MatchReport { job, outcome }
     }
 
@@ -231,6 +288,12 @@ impl Session {
         self.jobs.insert(job, JobInfo { state, at, source: String::new(), overhead: 0.0 });
     }
 
+    fn set_state(&mut self, job: JobId, state: JobState) {
+        if let Some(info) = self.jobs.get_mut(&job) {
+            info.state = state;
+        }
+    }
+
     /// Returns whether a job holds something.
     pub fn is_live(&self, job: JobId) -> bool {
         self.jobs.get(&job).is_some_and(|info| info.state != JobState::Canceled)
@@ -255,6 +318,7 @@ impl Session {
         if self.is_live(job) {
             return Err(Error::JobExists(job));
         }
+        self.note(&Operation::Update { r, format: format.name(), job: job.0, at, duration })?;
         let booking = jgf::read_booking(self.engine.graph(), r, format)?;
         self.engine.update(job, &booking, at, duration, false, &mut self.writer)?;
         // What is held does not depend on whether it can be written.
@@ -266,8 +330,14 @@ impl Session {
     }
 
     /// Makes `job` the id after which the next one comes.
-    pub fn set_last_job(&mut self, job: JobId) {
+    ///
+    /// # Errors
+    ///
+    /// [`Error::State`].
+    pub fn set_last_job(&mut self, job: JobId) -> Result<(), Error> {
+        self.note(&Operation::SetLastJob { job: job.0 })?;
         self.next_job = job.0.saturating_add(1);
+        Ok(())
     }
 
     /// Gives back everything that a job holds.
@@ -276,10 +346,12 @@ impl Session {
     ///
     /// [`Error::UnknownJob`].
     pub fn cancel(&mut self, job: JobId) -> Result<(), Error> {
-        let live = |info: &&mut JobInfo| info.state != JobState::Canceled;
-        let info = self.jobs.get_mut(&job).filter(live).ok_or(Error::UnknownJob(job))?;
+        if !self.is_live(job) {
+            return Err(Error::UnknownJob(job));
+        }
+        self.note(&Operation::Cancel { job: job.0 })?;
         self.engine.cancel(job)?;
-        info.state = JobState::Canceled;
+        self.set_state(job, JobState::Canceled);
         Ok(())
     }
 
@@ -291,16 +363,16 @@ impl Session {
     /// [`Error::UnknownJob`], [`Error::Reserved`], [`Error::Format`] for an R that does not fit the
     /// graph, [`Error::Engine`] for what the job does not hold.
     pub fn release(&mut self, job: JobId, r: &str, format: LoadFormat) -> Result<bool, Error> {
-        let info = self.jobs.get_mut(&job).ok_or(Error::UnknownJob(job))?;
-        match info.state {
+        match self.job(job)?.state {
             JobState::Canceled => return Err(Error::UnknownJob(job)),
             JobState::Reserved => return Err(Error::Reserved(job)),
             JobState::Allocated => {}
         }
+        self.note(&Operation::Release { job: job.0, r, format: format.name() })?;
         let release = jgf::read_release(self.engine.graph(), r, format)?;
-        let over = self.engine.release(job, &release, self.on_fault)?;
+        let over = self.engine.release(job, &release, self.options.on_fault)?;
         if over {
-            info.state = JobState::Canceled;
+            self.set_state(job, JobState::Canceled);
         }
         Ok(over)
     }
@@ -312,6 +384,7 @@ impl Session {
     ///
     /// [`Error::Criteria`], [`Error::Engine`], [`Error::Emit`].
     pub fn find(&mut self, criteria: &str, seconds: &[i64], out: &mut String) -> Result<(), Error> {
+        self.note(&Operation::Find { criteria, seconds: seconds.to_vec() })?;
         let criteria = Criteria::parse(criteria)?;
         let options = SearchOptions {
             aggregates: criteria.aggregates(),
@@ -330,7 +403,8 @@ impl Session {
     ///
     /// [`Error::Format`], [`Error::Engine`].
     pub fn attach(&mut self, subgraph: &str) -> Result<(), Error> {
-        let options = &self.load;
+        self.note(&Operation::Attach { subgraph })?;
+        let options = &self.options.load;
         self.engine.grow(|graph| jgf::attach(graph, subgraph, options).map_err(Error::from))
     }
 
@@ -340,6 +414,7 @@ impl Session {
     ///
     /// [`Error::Engine`].
     pub fn remove_path(&mut self, path: &str) -> Result<(), Error> {
+        self.note(&Operation::RemovePath { path })?;
         Ok(self.engine.remove_path(path)?)
     }
 
@@ -349,7 +424,8 @@ impl Session {
     ///
     /// [`Error::Engine`].
     pub fn remove_ranks(&mut self, ranks: &[i64]) -> Result<(), Error> {
-        Ok(self.engine.remove_ranks(ranks, self.on_fault)?)
+        self.note(&Operation::RemoveRanks { ranks: ranks.to_vec() })?;
+        Ok(self.engine.remove_ranks(ranks, self.options.on_fault)?)
     }
 
     /// Sets the status of the vertices at a path.
@@ -358,6 +434,7 @@ impl Session {
     ///
     /// [`Error::Engine`] for an unknown path.
     pub fn set_status(&mut self, path: &str, status: Status) -> Result<(), Error> {
+        self.note(&Operation::SetStatus { path, up: status == Status::Up })?;
         Ok(self.engine.set_status(path, status)?)
     }
 
@@ -372,6 +449,7 @@ impl Session {
     ///
     /// [`Error::Engine`].
     pub fn set_property(&mut self, path: &str, key: &str, value: &str) -> Result<bool, Error> {
+        self.note(&Operation::SetProperty { path, key, value })?;
         let vertices = self.vertices_at(path);
         for &vertex in &vertices {
             self.engine.set_property(vertex, key, value)?;

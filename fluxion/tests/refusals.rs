@@ -132,7 +132,7 @@ fn open(policy: &str, match_format: MatchFormat) -> (Session, String, String) {
         session
             .update(&node, format, JobId(30), 0, 300, &mut String::new())
             .expect("what job 3 gave back is free");
-        session.set_last_job(JobId(3));
+        session.set_last_job(JobId(3)).expect("it is kept nowhere");
         at = 300;
     }
     take(&mut session, &whole_nodes(n_nodes, 400), Outcome::Reserved { at });

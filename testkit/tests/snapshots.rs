@@ -95,6 +95,8 @@ fn snapshots_of_all_formats_are_restored() {
         let mut restored = Engine::restore(&bytes, policy(), bytes.len()).unwrap();
         restored.validate().unwrap();
         assert_eq!(restored.digest(), digest, "format {format}");
+        // Labels too, of which these answers do not tell.
+        assert_eq!(restored.snapshot(), eventful().snapshot(), "format {format}");
         for (job, (outcome, told)) in (10..14).zip(&answers) {
             let (given, recorder) = ask(&mut restored, job, 1, 2);
             assert_eq!((given, &recorder.emitted), (*outcome, &told.emitted), "format {format}");

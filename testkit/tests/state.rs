@@ -150,7 +150,7 @@ fn restored(engine: &Engine, policy: &str) -> Result<Engine, String> {
 
 #[test]
 fn no_step_breaks_the_state() {
-    check(150, |scenario| {
+    check(100, |scenario| {
         under_all(scenario, |_, fresh| {
             let mut engine = fresh();
             is_sound(&engine)?;
@@ -370,7 +370,7 @@ fn seal(bytes: &mut [u8]) {
 
 #[test]
 fn a_hostile_snapshot_is_refused_or_sound() {
-    check(15, |scenario| {
+    check(8, |scenario| {
         let mut engine = scenario.engine("first", Options::default());
         run_disturbed(&scenario.history, &mut engine, &mut |_, _, _, _| Ok(()))?;
         let bytes = engine.snapshot().map_err(|error| error.to_string())?;
@@ -447,4 +447,53 @@ fn what_is_below_a_vertex_given_back_alone_is_not_taken_twice() {
     // The node is free again, the socket and the core are not.
     assert_eq!(allocate(&mut engine, 2), 2);
     assert_eq!(engine.validate(), Ok(()));
+    // From now on vertices are told to be deeper than they are, also after a restart.
+    restored(&engine, "hinodex").expect("all of it comes back");
+}
+
+/// A visitor that remembers the totals that it is told.
+#[derive(Default)]
+struct Totals(Vec<(VertexId, Vec<i64>)>);
+
+impl engine::MatchVisitor for Totals {
+    fn vertex(&mut self, _: &Graph, told: &engine::EmittedVertex<'_>) -> Result<(), Error> {
+        let totals = told.aggregates.iter().map(|aggregate| aggregate.total);
+        self.0.push((told.vertex, totals.collect()));
+        Ok(())
+    }
+
+    fn edge(
+        &mut self,
+        _: &Graph,
+        _: VertexId,
+        _: VertexId,
+        _: engine::SubsystemId,
+        _: bool,
+    ) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn times(&mut self, _: i64, _: i64) {}
+
+    fn attribute(&mut self, _: &str, _: &str) {}
+}
+
+#[test]
+fn a_type_that_is_counted_from_its_first_leaf_on_still_is_after_a_restart() {
+    let shelf = VertexRecipe {
+        below: vec![VertexRecipe::new("box", 1), VertexRecipe::new("box", 2)],
+        ..VertexRecipe::new("box", 0)
+    };
+    let root = VertexRecipe { below: vec![shelf], ..VertexRecipe::new("cluster", 0) };
+    let graph = GraphRecipe { root, falling: false }.build();
+    let policy = policies::policy("first").expect("there is such a policy");
+    let engine = Engine::new(graph, policy, Options::default()).expect("there is a root");
+    let totals = |mut engine: Engine| {
+        let options = engine::SearchOptions { aggregates: true, ..Default::default() };
+        let mut totals = Totals::default();
+        engine.find(&mut |_| true, &options, &mut totals).expect("it is told");
+        totals.0.pop()
+    };
+    let restarted = restored(&engine, "first").expect("all of it comes back");
+    assert_eq!(totals(restarted), totals(engine));
 }

@@ -4,13 +4,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 
 use clap::Parser;
 use cli::{GraphFormat, Lines, Shell, read_lines, write_graph, write_stdout};
-use fluxion::{Error, LoadFormat, MatchFormat, Session, SessionOptions, Traverser};
+use fluxion::{
+    Error, LoadFormat, MatchFormat, Session, SessionOptions, StateDir, StateOptions, Traverser,
+};
 
 /// Read a resource graph, match jobspecs against it and keep what jobs hold.
 ///
@@ -55,6 +57,10 @@ struct Args {
     /// File to which matches go instead of standard output
     #[arg(short = 't', long, value_name = "FILE")]
     test_output: Option<String>,
+    /// Directory that keeps the state: what is in it is restored instead of reading a graph, and what
+    /// is done is kept there
+    #[arg(long, value_name = "DIR")]
+    state: Option<PathBuf>,
     /// How many vertices to make room for; of no effect
     #[arg(short = 'r', long, value_name = "N", allow_hyphen_values = true)]
     reserve_vtx_vec: Option<String>,
@@ -85,24 +91,14 @@ fn main() -> ExitCode {
 }
 
 fn run(args: &Args) -> Result<(), String> {
-    let Args { load_file, .. } = args;
     let options = session_options(args)?;
     let graph_format = GraphFormat::parse(&args.graph_format)
         .ok_or_else(|| format!("unknown format for --graph-format: {}", args.graph_format))?;
-    let path = Path::new(load_file);
-    if path.is_dir() {
-        return Err(format!("{load_file}: is a directory"));
-    }
-    let text = std::fs::read_to_string(path).map_err(|error| format!("{load_file}: {error}"))?;
     let start = Instant::now();
-    let session = Session::open(&text, &options).map_err(|error| match &error {
-        // These are about options, not about the file.
-        Error::Policy(_) | Error::Matcher(_) | Error::Engine(engine::Error::FilterSpec { .. }) => {
-            error.to_string()
-        }
-        _ => format!("{load_file}: {error}"),
-    })?;
-    drop(text);
+    let session = match &args.state {
+        Some(path) => open_state(path, args, &options)?,
+        None => load_graph(&args.load_file, &options)?,
+    };
     if args.elapse_time {
         let text = describe_graph(&session, start.elapsed().as_secs_f64());
         write_stdout(&text).map_err(|error| error.to_string())?;
@@ -114,11 +110,41 @@ fn run(args: &Args) -> Result<(), String> {
     let lines = if args.disable_prompt { Lines::Plain } else { Lines::Prompt("resource-query> ") };
     read_lines(lines, |line| shell.run(line)).map_err(|error| error.to_string())?;
     shell.flush().map_err(|error| error.to_string())?;
+    shell.checkpoint().map_err(|error| error.to_string())?;
     if let Some(basename) = &args.graph_output {
         write_graph(shell.session(), basename, graph_format)
             .map_err(|error| format!("{basename}: {error}"))?;
     }
     Ok(())
+}
+
+/// Restores the state that a directory keeps, or keeps that of a graph in it from now on.
+fn open_state(path: &Path, args: &Args, options: &SessionOptions) -> Result<Session, String> {
+    let text = |error: Error| error.to_string();
+    let dir = StateDir::open(path, StateOptions::default()).map_err(text)?;
+    if !dir.has_state().map_err(text)? {
+        return dir.create(load_graph(&args.load_file, options)?).map_err(text);
+    }
+    let (session, recovery) = dir.restore(options).map_err(text)?;
+    if let Some(dropped) = recovery.dropped {
+        eprintln!("WARNING: {dropped}");
+    }
+    Ok(session)
+}
+
+fn load_graph(file: &str, options: &SessionOptions) -> Result<Session, String> {
+    let path = Path::new(file);
+    if path.is_dir() {
+        return Err(format!("{file}: is a directory"));
+    }
+    let text = std::fs::read_to_string(path).map_err(|error| format!("{file}: {error}"))?;
+    Session::open(&text, options).map_err(|error| match &error {
+        // These are about options, not about the file.
+        Error::Policy(_) | Error::Matcher(_) | Error::Engine(engine::Error::FilterSpec { .. }) => {
+            error.to_string()
+        }
+        _ => format!("{file}: {error}"),
+    })
 }
 
 fn session_options(args: &Args) -> Result<SessionOptions, String> {

@@ -114,7 +114,9 @@ fn match_file(shell: &mut Shell, op: MatchOp, path: &str) -> io::Result<Matched>
     };
     tell_match(shell, job, mode, at, elapsed)?;
     if op.allocates() {
-        shell.session.annotate(job, path, elapsed);
+        if let Err(error) = shell.session.annotate(job, path, elapsed) {
+            eprintln!("ERROR: {error}");
+        }
         shell.timing.min = shell.timing.min.min(elapsed);
         shell.timing.max = shell.timing.max.max(elapsed);
         shell.timing.sum += elapsed;
@@ -209,8 +211,13 @@ pub(super) fn run_update(shell: &mut Shell, words: &[&str]) -> io::Result<Flow> 
         Ok(()) => {
             let mode = if at == 0 { "ALLOCATED" } else { "RESERVED" };
             tell_match(shell, job, mode, at, elapsed)?;
-            shell.session.annotate(job, path, elapsed);
-            Flow::Continue
+            match shell.session.annotate(job, path, elapsed) {
+                Ok(()) => Flow::Continue,
+                Err(error) => {
+                    eprintln!("ERROR: {error}");
+                    Flow::Failed
+                }
+            }
         }
         Err(error) => {
             eprintln!("ERROR: {error}");
@@ -218,6 +225,9 @@ pub(super) fn run_update(shell: &mut Shell, words: &[&str]) -> io::Result<Flow> 
             Flow::Failed
         }
     };
-    shell.session.set_last_job(job);
+    if let Err(error) = shell.session.set_last_job(job) {
+        eprintln!("ERROR: {error}");
+        return Ok(Flow::Failed);
+    }
     Ok(flow)
 }

@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use std::time::{Duration, Instant};
 
 use engine::Graph;
-use fluxion::{LoadFormat, MatchFormat, Session, SessionOptions, Traverser};
+use fluxion::{LoadFormat, MatchFormat, Recovery, Session, SessionOptions, StateDir, Traverser};
 use jgf::LoadOptions;
 use jobspec::{Dialect, Jobspec};
 use serde::Serialize;
@@ -13,7 +13,7 @@ use serde::Serialize;
 use super::Failure;
 use super::console::{self, Console, reason};
 use super::progress::Progress;
-use crate::args::{EngineArgs, LoadArgs, PolicyArgs};
+use crate::args::{EngineArgs, LoadArgs, PolicyArgs, ShellArgs};
 use crate::report::{Exit, Report, ReportJson, Reported, Source};
 
 /// The name of the file that stands for standard input.
@@ -252,6 +252,37 @@ pub(super) struct Loaded {
     pub(super) making: Duration,
 }
 
+/// Returns what a session is opened with, whatever the format of its graph.
+fn session_options(
+    load: &LoadArgs,
+    engine: &EngineArgs,
+    policy: Option<&PolicyArgs>,
+    match_format: MatchFormat,
+) -> SessionOptions {
+    let defaults = SessionOptions::default();
+    SessionOptions {
+        load: load_options(load),
+        matcher: engine.matcher.clone(),
+        policy: policy.map_or(defaults.policy, |policy| policy.policy.clone()),
+        traverser: policy.map_or(Traverser::Simple, |policy| policy.traverser.into()),
+        match_format,
+        prune_filters: engine.prune_filters.clone(),
+        ..defaults
+    }
+}
+
+/// Restores the session that is kept in a directory.
+pub(super) fn restore(
+    state: StateDir,
+    args: &ShellArgs,
+    console: &Console,
+) -> Reported<(Session, Recovery)> {
+    let ShellArgs { load, engine, policy, format, .. } = args;
+    let options = session_options(load, engine, Some(policy), *format);
+    let _progress = Progress::start(console.lively, "restoring the state".to_owned(), None);
+    state.restore(&options).map_err(|error| Report::of_state(&error))
+}
+
 /// Opens a session on a graph.
 pub(super) fn open(
     path: &str,
@@ -266,16 +297,9 @@ pub(super) fn open(
     let reading = start.elapsed();
     let start = Instant::now();
     let document = Document::of(&source, load.load_format)?;
-    let defaults = SessionOptions::default();
     let options = SessionOptions {
         load_format: document.format,
-        load: load_options(load),
-        matcher: engine.matcher.clone(),
-        policy: policy.map_or(defaults.policy, |policy| policy.policy.clone()),
-        traverser: policy.map_or(Traverser::Simple, |policy| policy.traverser.into()),
-        match_format,
-        prune_filters: engine.prune_filters.clone(),
-        ..defaults
+        ..session_options(load, engine, policy, match_format)
     };
     let progress = Progress::start(console.lively, format!("loading {}", source.name), None);
     let session = Session::open(document.text, &options);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Engine, compile, down_positions};
+use super::{Engine, compile, down_positions, types_named};
 use crate::booking::OnFault;
 use crate::filter::Filters;
 use crate::traverser::Reaches;
@@ -187,6 +187,9 @@ impl Engine {
                 }
             }
         }
+        // What a policy names may have come with the graph.
+        self.contributing = types_named(&self.graph, self.policy.contributing_types());
+        self.exclusive = types_named(&self.graph, self.policy.exclusive_types());
         self.reaches = Reaches::measure(&self.graph, &self.tree, &*self.policy, &self.contributing);
         self.recount();
         Ok(())
