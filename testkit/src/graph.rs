@@ -220,10 +220,10 @@ impl GraphRecipe {
         let mut seen = [(false, false); KINDS.len()];
         self.root.tell_kinds(&mut |kind, leaf| {
             if let Some(at) = KINDS.iter().position(|known| *known == kind) {
-                seen[at] = (seen[at].0 | leaf, seen[at].1 | !leaf);
+                seen[at] = (seen[at].0 || leaf, seen[at].1 || !leaf);
             }
         });
-        let seen = KINDS.into_iter().zip(seen).filter(|(_, (leaf, inner))| leaf | inner);
+        let seen = KINDS.into_iter().zip(seen).filter(|(_, (leaf, inner))| *leaf || *inner);
         seen.map(|(kind, (leaf, inner))| (kind, leaf && inner)).collect()
     }
 
