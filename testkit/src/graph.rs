@@ -61,6 +61,12 @@ impl VertexRecipe {
         self.below.iter().for_each(|child| child.tell_kinds(told));
     }
 
+    /// Returns whether some vertex of type `kind` has one of type `wanted` below it that is no child.
+    fn hides(&self, kind: &str, wanted: &str) -> bool {
+        let deeper = || self.below.iter().flat_map(|child| &child.below).any(|it| it.has(wanted));
+        self.kind == kind && deeper() || self.below.iter().any(|child| child.hides(kind, wanted))
+    }
+
     fn is_uniform(&self) -> bool {
         self.size == 1 && self.below.iter().all(Self::is_uniform)
     }
@@ -187,6 +193,9 @@ fn ids(g: &mut Gen, n: usize) -> Vec<i64> {
     if one_in(g, 4) {
         ids.reverse();
     }
+    if one_in(g, 4) && n > 2 {
+        ids.swap(0, 1);
+    }
     ids
 }
 
@@ -200,6 +209,12 @@ impl GraphRecipe {
         self.root.has(kind)
     }
 
+    /// Returns whether some vertex of type `kind` has one of type `wanted` below it, though not as a
+    /// child.
+    pub fn hides(&self, kind: &str, wanted: &str) -> bool {
+        self.root.hides(kind, wanted)
+    }
+
     /// Returns the types of vertices, each with whether some of it are leaves and others are not.
     pub fn kinds(&self) -> Vec<(&'static str, bool)> {
         let mut seen = [(false, false); KINDS.len()];
@@ -208,7 +223,7 @@ impl GraphRecipe {
                 seen[at] = (seen[at].0 || leaf, seen[at].1 || !leaf);
             }
         });
-        let seen = KINDS.into_iter().zip(seen).filter(|(_, (leaf, inner))| leaf | inner);
+        let seen = KINDS.into_iter().zip(seen).filter(|(_, (leaf, inner))| *leaf || *inner);
         seen.map(|(kind, (leaf, inner))| (kind, leaf && inner)).collect()
     }
 

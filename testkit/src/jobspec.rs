@@ -68,6 +68,11 @@ impl Request {
         ResourceRequest::has_like_siblings(&self.resources)
     }
 
+    /// Returns whether it leaves out a level of `graph` between a resource and a slot below it.
+    pub fn skips_a_level(&self, graph: &GraphRecipe) -> bool {
+        self.resources.iter().any(|resource| resource.skips_a_level(graph))
+    }
+
     /// Returns whether it leaves open how many it wants of something.
     pub fn has_range(&self) -> bool {
         self.resources.iter().any(ResourceRequest::has_range)
@@ -211,6 +216,13 @@ impl ResourceRequest {
         kinds.len() < resources.len()
             || kinds.contains("xor_slot")
             || resources.iter().any(|resource| Self::has_like_siblings(&resource.with))
+    }
+
+    fn skips_a_level(&self, graph: &GraphRecipe) -> bool {
+        let slots = self.with.iter().filter(|below| below.kind == "slot");
+        let mut parts = slots.flat_map(|slot| &slot.with);
+        parts.any(|part| graph.hides(self.kind, part.kind))
+            || self.with.iter().any(|below| below.skips_a_level(graph))
     }
 
     fn has_range(&self) -> bool {

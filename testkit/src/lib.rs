@@ -1,9 +1,12 @@
-//! Random graphs, jobspecs and histories, for tests that hold laws of the engine.
+//! Laws of the engine, and random graphs, jobspecs and histories to put them to.
 //!
-//! Everything here is a *recipe*: a small value that [`quickcheck`] makes and shrinks, whose
+//! What is random is a *recipe*: a small value that [`quickcheck`] makes and shrinks, whose
 //! [`Debug`](std::fmt::Debug) form is short enough to read in the report of a failure, and that
-//! builds the real thing on demand. [`History::run`] tells all that an engine answered, so that two
-//! engines, or one with itself, are compared by `==`.
+//! builds the real thing on demand. A [`Scenario`] has all of a case; [`LAWS`] says what must hold
+//! for each, and [`try_case`] looks for the smallest for which it does not.
+//!
+//! What the engine answers is compared with what it answers in another [`Configuration`], with a
+//! [`NaivePlanner`] and with an [`Exhaustive`] traverser.
 //!
 //! The types of the engine are another build's in the engine's own unit tests, so only integration
 //! tests can use this package.

@@ -299,6 +299,7 @@ impl Engine {
             }
         }
         if self.held(0, job).is_none_or(|held| !held.tagged) {
+            self.write_out(job);
             for (pos, _) in self.save(job) {
                 self.change(pos, job, |held| held.planned = None);
             }
@@ -402,6 +403,17 @@ impl Engine {
         line.push(top);
         for above in line.into_iter().rev() {
             self.split(above, job);
+        }
+    }
+
+    /// Writes out all that a job holds because it holds subtrees.
+    fn write_out(&mut self, job: JobId) {
+        let mut todo: Vec<u32> = self.save(job).into_iter().map(|(pos, _)| pos).collect();
+        while let Some(pos) = todo.pop() {
+            if self.held(pos, job).is_some_and(|held| held.subtree) {
+                self.split(pos, job);
+                todo.extend_from_slice(self.tree.children(pos));
+            }
         }
     }
 

@@ -60,6 +60,11 @@ pub(super) fn note(
                 Released::Vertex(given) => vertex == given,
             };
             let given: Vec<VertexId> = graph.vertices().filter(|&vertex| at(vertex)).collect();
+            if graph.root(Graph::CONTAINMENT).is_some_and(|root| given.contains(&root)) {
+                // Without the root a job has nothing.
+                planner.cancel(job);
+                return Ok(());
+            }
             // What is above no longer knows the job as a user: see `docs/deviations.md`.
             let above: BTreeSet<VertexId> = given
                 .iter()
