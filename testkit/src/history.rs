@@ -342,6 +342,9 @@ fn ranks(graph: &Graph) -> Vec<i64> {
     ranks.into_iter().collect()
 }
 
+/// The first id of vertices that are added; those of a recipe are below it.
+const ADDED: i64 = 1000;
+
 /// Adds a child without anything below it, with an id that no other vertex has.
 fn grow(graph: &mut Graph, parent: VertexId) -> Result<(), Error> {
     let like = graph.children(parent, Graph::CONTAINMENT).first().copied();
@@ -351,7 +354,7 @@ fn grow(graph: &mut Graph, parent: VertexId) -> Result<(), Error> {
         kind: graph.intern_type(&kind)?,
         basename: &kind,
         name: None,
-        id: number,
+        id: ADDED + number,
         uniq_id: number + 1,
         rank: if kind == "node" { number } else { graph.rank(parent) },
         size: like.map_or(1, |like| graph.size(like)),
