@@ -153,7 +153,11 @@ impl Plan {
 
     /// Returns whether some job holds the whole subtree at some second of `window`.
     pub(crate) fn subtree_held_during(&self, window: Interval) -> bool {
+        // Whoever holds a subtree is a user of its top, or has it planned: most windows need no look
+        // at all the jobs.
         self.has_subtree()
+            && (self.users_during(window.start, window.end) > 0
+                || self.planned_during(window.start, window.end) > 0)
             && self.held.values().any(|held| held.subtree && held.interval.overlaps(window))
     }
 
