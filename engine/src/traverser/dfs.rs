@@ -111,7 +111,7 @@ pub(crate) struct Search<'a> {
     /// skipped and whether all had to be exclusive; and whether they fail.
     barren: FxHashMap<(u32, u32, bool, bool), bool>,
     /// Whether shapes decide, so that something can be known of them.
-    learns: bool,
+    pub(super) learns: bool,
     seen: Vec<bool>,
     /// Vertices that have nothing left to offer, where that is remembered.
     pub(super) spent: Option<RoaringBitmap>,
@@ -409,11 +409,6 @@ impl<'a> Search<'a> {
 
     pub(super) fn choice(&self, choice: u32) -> &[Member] {
         &self.members[self.choices[choice as usize].clone()]
-    }
-
-    /// Returns whether something can be known of shapes.
-    pub(super) fn learns(&self) -> bool {
-        self.learns
     }
 
     // ---- what is known of shapes -------------------------------------------------------------

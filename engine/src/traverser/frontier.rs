@@ -28,7 +28,6 @@ pub(crate) struct Frontier {
     pub(super) worn: RoaringBitmap,
     /// Whether something may be in the heap twice.
     pub(super) doubled: bool,
-    pub(super) begun: bool,
 }
 
 impl Default for Frontier {
@@ -40,7 +39,6 @@ impl Default for Frontier {
             spent: RoaringBitmap::new(),
             worn: RoaringBitmap::new(),
             doubled: false,
-            begun: false,
         }
     }
 }
@@ -55,6 +53,7 @@ impl Frontier {
         }
         if known {
             self.returned.push(pos);
+            self.doubled = true;
         }
     }
 }

@@ -78,16 +78,9 @@ impl<'r> Hunt<'r> {
     pub(super) fn resume(&mut self, search: &mut Search<'_>, frontier: &mut Frontier) {
         self.heap = std::mem::take(&mut frontier.entries).into();
         for pos in std::mem::take(&mut frontier.returned) {
-            if frontier.begun {
-                self.handed_out.get_or_insert_default();
-            }
             self.push(search, pos);
         }
-        if frontier.doubled {
-            self.handed_out.get_or_insert_default();
-        }
-        frontier.doubled = self.handed_out.is_some();
-        frontier.begun = true;
+        self.handed_out = frontier.doubled.then(FxHashSet::default);
     }
 
     /// Leaves behind what a later hunt is to go on from. `found` may be found again.
@@ -226,12 +219,12 @@ impl<'r> Hunt<'r> {
     /// Puts the next slot of a stream into the heap. Returns whether there is one.
     fn push_slot(&mut self, search: &mut Search<'_>, stream: u32) -> Result<bool, Unsuited> {
         let slots = &mut self.streams[stream as usize];
-        slots.next = search.next_slot(slots, self.request)?;
-        let Some(next) = &slots.next else {
+        let Some(next) = search.next_slot(slots, self.request)? else {
             return Ok(false);
         };
         let key = if self.by_discovery { 0 } else { key(search, next.score) };
         slots.first.get_or_insert(key);
+        slots.next = Some(next);
         let pos = slots.pos;
         self.add(key, pos, Item::Slot(stream));
         Ok(true)

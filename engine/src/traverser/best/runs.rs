@@ -180,7 +180,7 @@ impl Search<'_> {
         };
         let dense = |reach: Reach| reach.dense && reach.order == Order::Backward;
         let reaches = descent.hunt.reaches;
-        let suited = self.learns()
+        let suited = self.learns
             && reaches.units_alone(descent.hunt.request)
             && reaches.below(parent, kind).is_some_and(dense)
             && (extra == 0 || !tree.has_child_of(parent, kind));
