@@ -33,14 +33,17 @@ pub struct Aggregate {
 }
 
 /// Receives a match in depth-first order: everything below a vertex comes before the vertex, and
-/// an edge comes after everything below its target.
+/// an edge comes after everything below its target. What a visitor has no method for it ignores.
 pub trait MatchVisitor {
     /// Called for each vertex.
     ///
     /// # Errors
     ///
     /// [`Error::Visit`] makes the operation fail and leaves the state as it was.
-    fn vertex(&mut self, graph: &Graph, vertex: &EmittedVertex<'_>) -> Result<(), Error>;
+    fn vertex(&mut self, graph: &Graph, vertex: &EmittedVertex<'_>) -> Result<(), Error> {
+        let (_, _) = (graph, vertex);
+        Ok(())
+    }
 
     /// Called for each edge. `under_exclusive` tells whether the source is exclusive.
     ///
@@ -54,36 +57,24 @@ pub trait MatchVisitor {
         target: VertexId,
         subsystem: SubsystemId,
         under_exclusive: bool,
-    ) -> Result<(), Error>;
+    ) -> Result<(), Error> {
+        let (_, _, _, _, _) = (graph, source, target, subsystem, under_exclusive);
+        Ok(())
+    }
 
     /// Called once after the last vertex with the span `[start, end)` in seconds.
-    fn times(&mut self, start: i64, end: i64);
+    fn times(&mut self, start: i64, end: i64) {
+        let (_, _) = (start, end);
+    }
 
     /// Called after [`Self::times`] for each attribute of the job, such as its `queue`.
-    fn attribute(&mut self, key: &str, value: &str);
+    fn attribute(&mut self, key: &str, value: &str) {
+        let (_, _) = (key, value);
+    }
 }
 
 /// A visitor that ignores what it is told.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Ignore;
 
-impl MatchVisitor for Ignore {
-    fn vertex(&mut self, _: &Graph, _: &EmittedVertex<'_>) -> Result<(), Error> {
-        Ok(())
-    }
-
-    fn edge(
-        &mut self,
-        _: &Graph,
-        _: VertexId,
-        _: VertexId,
-        _: SubsystemId,
-        _: bool,
-    ) -> Result<(), Error> {
-        Ok(())
-    }
-
-    fn times(&mut self, _: i64, _: i64) {}
-
-    fn attribute(&mut self, _: &str, _: &str) {}
-}
+impl MatchVisitor for Ignore {}

@@ -254,21 +254,6 @@ impl engine::MatchVisitor for Failing {
         self.0 = left;
         Ok(())
     }
-
-    fn edge(
-        &mut self,
-        _: &Graph,
-        _: VertexId,
-        _: VertexId,
-        _: engine::SubsystemId,
-        _: bool,
-    ) -> Result<(), Error> {
-        Ok(())
-    }
-
-    fn times(&mut self, _: i64, _: i64) {}
-
-    fn attribute(&mut self, _: &str, _: &str) {}
 }
 
 #[test]
@@ -458,21 +443,6 @@ impl engine::MatchVisitor for Totals {
         self.0.push((told.vertex, totals.collect()));
         Ok(())
     }
-
-    fn edge(
-        &mut self,
-        _: &Graph,
-        _: VertexId,
-        _: VertexId,
-        _: engine::SubsystemId,
-        _: bool,
-    ) -> Result<(), Error> {
-        Ok(())
-    }
-
-    fn times(&mut self, _: i64, _: i64) {}
-
-    fn attribute(&mut self, _: &str, _: &str) {}
 }
 
 #[test]
