@@ -14,8 +14,8 @@ pub struct Limits {
     /// Steps of one match, with all the times that it tries, or of one search; default 2^34.
     ///
     /// A step is a look at a vertex for one of the requested resources, or for one term of a
-    /// constraint or of a search expression. It is steps that are counted and not time, so that the answer does not depend on
-    /// the machine.
+    /// constraint or of a search expression. It is steps that are counted and not time, so that
+    /// the answer does not depend on the machine.
     pub search_steps: usize,
     /// Requests that the alternatives of `xor_slot` may make; default 1000.
     pub xor_variants: usize,

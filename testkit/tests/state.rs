@@ -342,14 +342,6 @@ fn no_damage_to_a_snapshot_goes_unseen() {
     });
 }
 
-/// Puts a checksum onto a snapshot that fits what was done to it.
-fn seal(bytes: &mut [u8]) {
-    let mut summed = bytes[8..12].to_vec();
-    summed.extend_from_slice(&bytes[28..]);
-    let sum = xxhash_rust::xxh3::xxh3_64(&summed);
-    bytes[20..28].copy_from_slice(&sum.to_le_bytes());
-}
-
 #[test]
 fn a_hostile_snapshot_is_refused_or_sound() {
     check(8, |scenario| {
@@ -360,7 +352,7 @@ fn a_hostile_snapshot_is_refused_or_sound() {
             for other in [0, 1, 0x7f, 0xfb, 0xfd, 0xff, bytes[at] ^ 1, bytes[at].wrapping_add(2)] {
                 let mut hostile = bytes.clone();
                 hostile[at] = other;
-                seal(&mut hostile);
+                testkit::fuzz::seal(&mut hostile);
                 let policy = policies::policy("first").expect("there is such a policy");
                 let Ok(mut engine) = Engine::restore(&hostile, policy, Limits::default()) else {
                     continue;

@@ -14,7 +14,7 @@ use engine::{Options, Shortcuts};
 
 use crate::Scenario;
 
-pub use snapshot::snapshot;
+pub use snapshot::{seal, snapshot};
 pub use texts::{constraint, find_expr, grug, hwloc, jgf, jobspec, rv1};
 
 /// A function that takes any bytes and panics where a promise is broken.

@@ -29,8 +29,8 @@ fn restore(bytes: &[u8]) -> Result<Engine, engine::Error> {
     Engine::restore(bytes, policy, Limits::default())
 }
 
-/// Makes length and checksum of a snapshot right.
-fn seal(bytes: &mut [u8]) {
+/// Makes length and checksum of a snapshot right, whatever was done to what follows its header.
+pub fn seal(bytes: &mut [u8]) {
     let Some((header, payload)) = bytes.split_at_mut_checked(28) else {
         return;
     };
