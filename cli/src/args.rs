@@ -66,17 +66,8 @@ pub(crate) enum Command {
     )
 )]
 pub(crate) struct MatchArgs {
-    /// Files with jobspecs
-    #[arg(required = true, value_name = "JOBSPEC")]
-    pub(crate) jobspecs: Vec<String>,
     #[command(flatten)]
-    pub(crate) graph: GraphOption,
-    #[command(flatten)]
-    pub(crate) load: LoadArgs,
-    #[command(flatten)]
-    pub(crate) engine: EngineArgs,
-    #[command(flatten)]
-    pub(crate) policy: PolicyArgs,
+    pub(crate) question: QuestionArgs,
     /// How what a job got is written
     #[arg(short = 'F', long, default_value = "rv1_nosched", value_parser = match_format())]
     pub(crate) format: MatchFormat,
@@ -101,6 +92,15 @@ pub(crate) struct MatchArgs {
     )
 )]
 pub(crate) struct SatisfyArgs {
+    #[command(flatten)]
+    pub(crate) question: QuestionArgs,
+    /// Print a JSON object a line for each jobspec
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct QuestionArgs {
     /// Files with jobspecs
     #[arg(required = true, value_name = "JOBSPEC")]
     pub(crate) jobspecs: Vec<String>,
@@ -112,9 +112,6 @@ pub(crate) struct SatisfyArgs {
     pub(crate) engine: EngineArgs,
     #[command(flatten)]
     pub(crate) policy: PolicyArgs,
-    /// Print a JSON object a line for each jobspec
-    #[arg(long)]
-    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]

@@ -3,14 +3,14 @@
 use std::fmt::Write as _;
 
 use engine::{Engine, Graph};
-use fluxion::{Error, JobId, MatchOp, MatchReport, Outcome, Session};
+use fluxion::{Error, JobId, MatchFormat, MatchOp, MatchReport, Outcome, Session};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::Failure;
 use super::console::{self, Console};
 use super::input::{self, JobspecFile, Loaded};
-use crate::args::MatchArgs;
+use crate::args::{MatchArgs, QuestionArgs};
 use crate::report::{Exit, Report, Reported, similar};
 
 /// What is told to machines of a jobspec.
@@ -36,24 +36,27 @@ enum Resources<'a> {
 }
 
 pub(super) fn run(args: &MatchArgs, console: &Console) -> Result<Exit, Failure> {
-    let MatchArgs { jobspecs: paths, graph, .. } = args;
-    input::check_stdin(paths.iter().chain([&graph.file]))?;
-    let jobspecs =
-        input::read_jobspecs(paths, &args.load.limits.limits().jobspec, args.json, console)?;
-    let mut loaded = input::open(
-        &graph.file,
-        &args.load,
-        &args.engine,
-        Some(&args.policy),
-        args.format,
-        console,
-    )?;
-    check_types(loaded.session.engine(), &jobspecs, args.json, console)?;
+    let (mut loaded, jobspecs) = prepare(&args.question, args.format, args.json, console)?;
     let mut exit = Exit::Success;
     for file in &jobspecs {
         exit = exit.max(match_one(args, &mut loaded, file, console)?);
     }
     Ok(exit)
+}
+
+/// Reads the jobspecs, opens the graph and checks the one against the other.
+pub(super) fn prepare(
+    question: &QuestionArgs,
+    format: MatchFormat,
+    json: bool,
+    console: &Console,
+) -> Result<(Loaded, Vec<JobspecFile>), Failure> {
+    let QuestionArgs { jobspecs: paths, graph, load, engine, policy } = question;
+    input::check_stdin(paths.iter().chain([&graph.file]))?;
+    let jobspecs = input::read_jobspecs(paths, &load.limits.limits().jobspec, json, console)?;
+    let loaded = input::open(&graph.file, load, engine, Some(policy), format, console)?;
+    check_types(loaded.session.engine(), &jobspecs, json, console)?;
+    Ok((loaded, jobspecs))
 }
 
 fn match_one(
@@ -175,7 +178,7 @@ pub(super) fn refusal(file: &JobspecFile, error: &Error) -> Box<Report> {
 }
 
 /// Tells of all jobspecs that ask for types which the graph does not know.
-pub(super) fn check_types(
+fn check_types(
     engine: &Engine,
     jobspecs: &[JobspecFile],
     json: bool,

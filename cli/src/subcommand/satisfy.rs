@@ -18,18 +18,8 @@ struct Answer<'a> {
 }
 
 pub(super) fn run(args: &SatisfyArgs, console: &Console) -> Result<Exit, Failure> {
-    let SatisfyArgs { jobspecs: paths, graph, json, .. } = args;
-    input::check_stdin(paths.iter().chain([&graph.file]))?;
-    let jobspecs = input::read_jobspecs(paths, &args.load.limits.limits().jobspec, *json, console)?;
-    let mut loaded = input::open(
-        &graph.file,
-        &args.load,
-        &args.engine,
-        Some(&args.policy),
-        MatchFormat::Simple,
-        console,
-    )?;
-    matching::check_types(loaded.session.engine(), &jobspecs, *json, console)?;
+    let SatisfyArgs { question, json } = args;
+    let (mut loaded, jobspecs) = matching::prepare(question, MatchFormat::Simple, *json, console)?;
     let mut exit = Exit::Success;
     for file in &jobspecs {
         let name = &file.source.name;
